@@ -1,0 +1,53 @@
+"""A single-node parameter-server laboratory: BSP, SSP, ESSP and ASP in virtual time.
+
+    cfg = pskit.load_config("experiments/mf.toml", overrides=["ps.policy=essp"])
+    trace = pskit.run(cfg, out="runs/a")
+    trace.staleness().mean()
+
+Names are imported on first use, so that ``import pskit`` costs nothing.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pskit.analysis.trace import Trace, open_trace
+    from pskit.apps.base import TableSpec
+    from pskit.config import Config, load_config
+    from pskit.core.policies import Policy, register_policy
+    from pskit.errors import InputError
+    from pskit.running import run
+
+_HOME = {
+    "Config": "pskit.config",
+    "InputError": "pskit.errors",
+    "Policy": "pskit.core.policies",
+    "TableSpec": "pskit.apps.base",
+    "Trace": "pskit.analysis.trace",
+    "load_config": "pskit.config",
+    "open_trace": "pskit.analysis.trace",
+    "register_policy": "pskit.core.policies",
+    "run": "pskit.running",
+}
+
+__version__ = "0.1.0"
+__all__ = [
+    "Config",
+    "InputError",
+    "Policy",
+    "TableSpec",
+    "Trace",
+    "load_config",
+    "open_trace",
+    "register_policy",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        from importlib import import_module
+
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'pskit' has no attribute {name!r}")

@@ -1,0 +1,152 @@
+"""The command line: thin over `pskit.run`, `pskit.open_trace` and what `pskit.console` shows.
+
+Exit codes: 0 fine; 1 a comparison or an unforeseen end; 2 wrong input; 3 the run diverged; 130 interrupted.
+"""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from pskit.errors import InputError, ProtocolError
+
+if TYPE_CHECKING:
+    from pskit.config import Config
+
+FAILED, WRONG_INPUT, DIVERGED, INTERRUPTED = 1, 2, 3, 130
+
+app = typer.Typer(
+    help="A parameter-server laboratory: BSP, SSP, ESSP and ASP on an emulated cluster.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", show_default=False)]
+
+
+@app.command()
+def run(
+    config: Annotated[Path, typer.Argument(help="TOML file of the run.", show_default=False)],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="K=V", help="Override a key, e.g. --set ps.slack=4. Repeatable."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Run folder to write.", show_default="runs/CONFIG-POLICY-SLACK-HASH"),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an older run at DIR.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Run a config and write its trace; ends with 3 if the run diverged."""
+    import pskit
+    from pskit.console.progress import showing_progress
+    from pskit.console.tables import print_summary
+
+    cfg = pskit.load_config(config, overrides or ())
+    folder = out or default_folder(config, cfg)
+    try:
+        if quiet:
+            trace = pskit.run(cfg, out=folder, force=force)
+        else:
+            with showing_progress(Console(stderr=True)) as progress:
+                trace = pskit.run(cfg, out=folder, force=force, progress=progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_what_is_left(folder)) from None
+    if not quiet:
+        print_summary(Console(), trace, folder)
+    if trace.manifest["status"] == "diverged":
+        raise typer.Exit(DIVERGED)
+
+
+@app.command()
+def report(folder: RunFolder, debug: Debug = False) -> None:
+    """Show a run: loss, ages of reads, waiting, messages."""
+    import pskit
+    from pskit.console.tables import print_report
+
+    print_report(Console(), pskit.open_trace(folder), folder)
+
+
+@app.command()
+def compare(first: RunFolder, second: RunFolder, debug: Debug = False) -> None:
+    """Show two runs side by side."""
+    import pskit
+    from pskit.console.tables import print_comparison
+
+    names = _distinct(first, second)
+    print_comparison(Console(), {name: pskit.open_trace(f) for name, f in zip(names, (first, second), strict=True)})
+
+
+@app.command()
+def doctor(debug: Debug = False) -> None:
+    """Say what will work on this machine and what not."""
+    from pskit.console.doctor import examine
+
+    findings = list(examine())
+    widths = [max(len(finding[column]) for finding in findings) for column in (1, 2)]
+    for verdict, what, found, meaning in findings:
+        typer.echo(f"{verdict:<4}  {what:<{widths[0]}}  {found:<{widths[1]}}  {meaning}")
+
+
+@app.command()
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Benchmarks; all of them by default.")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the results there, too.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Run benchmarks: each prints ratios of things measured in one run."""
+    from pskit.console.bench import as_json, choose, measure
+
+    results = {}
+    for name, path in choose(names or ()).items():
+        typer.echo(name)
+        results[name] = ratios, seconds = measure(path)
+        for ratio in ratios:
+            verdict = {None: "", True: "  met", False: "  MISSED"}[ratio.met]
+            target = f"  target {ratio.target}" if ratio.target else ""
+            spread = f"{ratio.value:.3g} ({ratio.low:.3g} to {ratio.high:.3g})"
+            typer.echo(f"  {ratio.what}: {spread}{target}{verdict}")
+        typer.echo(f"  {seconds:.1f} s")
+    if json_file is not None:
+        json_file.write_text(json.dumps(as_json(results), indent=2) + "\n", encoding="utf-8")
+
+
+def default_folder(config: Path, cfg: "Config") -> Path:
+    """Folder of a run when none is named: equal configs meet in one, different ones do not."""
+    slack = "" if cfg.ps.slack is None else f"-s{cfg.ps.slack}"
+    return Path("runs") / f"{config.stem}-{cfg.ps.policy}{slack}-{cfg.fingerprint()[:8]}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; errors become one paragraph on standard error and an exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        code = app(args=arguments, prog_name="pskit", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except typer.Abort as abort:
+        # Typer turns Ctrl-C into this.
+        return _fail(abort.__cause__ or abort, f"interrupted{_detail(abort.__cause__)}", INTERRUPTED, arguments)
+    except InputError as error:
+        return _fail(error, str(error), WRONG_INPUT, arguments)
+    except BrokenPipeError:
+        # The reader of our output has gone, as in `pskit report RUN | head`; keep the exit quiet, too.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ProtocolError, OSError, MemoryError) as error:
+        return _fail(error, f"{type(error).__name__}: {error}", FAILED, arguments)

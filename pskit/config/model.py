@@ -1,0 +1,112 @@
+"""The whole config: layers, rules between sections, fingerprint, and writing as TOML."""
+
+import hashlib
+import json
+from typing import Annotated, Any, Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from pskit.config.base import Section, broken_rule, not_one_of
+from pskit.config.explain import Origin, explain, plain
+from pskit.config.presets import DEFAULT_PRESET, PRESETS, Tree, overlay
+from pskit.config.sections import (
+    LARGEST_CLUSTER,
+    AppConfig,
+    ClusterConfig,
+    ComputeConfig,
+    NetworkConfig,
+    PsConfig,
+    RunConfig,
+)
+from pskit.config.toml import dump_toml
+
+
+class Config(Section):
+    """Everything the result of a run depends on.
+
+    ``Config(app={"name": "mf"}, ps={"slack": 4})`` takes the keys of the TOML file as nested dicts, times and
+    rates as text with units; what is not given (or None) comes from the preset and the defaults. Attributes
+    hold integers: times in ns, rates in bytes per second.
+
+    Raises
+    ------
+    InputError
+        A key, a value or a combination that is not allowed.
+    """
+
+    preset: Annotated[str, Field(description="a set of timings and sizes, over which all other keys win")]
+    app: AppConfig = AppConfig()
+    ps: PsConfig = PsConfig()
+    cluster: ClusterConfig = ClusterConfig()
+    compute: ComputeConfig
+    network: NetworkConfig
+    run: RunConfig = RunConfig()
+
+    def __init__(self, **given: Any) -> None:
+        self._fill(given, Origin("Config(...)"))
+
+    @classmethod
+    def from_tree(cls, given: Tree, origin: Origin) -> Self:
+        """Make a config of nested tables; errors name the source that `origin` knows for each key."""
+        config = cls.__new__(cls)
+        config._fill(given, origin)
+        return config
+
+    def _fill(self, given: Tree, origin: Origin) -> None:
+        tree = plain(given, origin)
+        preset = tree.get("preset")
+        base = PRESETS.get(preset if isinstance(preset, str) else "", PRESETS[DEFAULT_PRESET])
+        tree = overlay({"preset": DEFAULT_PRESET, **base}, tree)
+        try:
+            self.__pydantic_validator__.validate_python(tree, self_instance=self)
+        except ValidationError as error:
+            raise explain(error, type(self), origin) from None
+
+    @field_validator("preset")
+    @classmethod
+    def _known_preset(cls, preset: str) -> str:
+        if preset not in PRESETS:
+            raise not_one_of("preset", list(PRESETS))
+        return preset
+
+    @model_validator(mode="after")
+    def _sizes_fit(self) -> Self:
+        if self.workers > LARGEST_CLUSTER:
+            message = f"clients * threads = {self.workers} workers; at most {LARGEST_CLUSTER} are allowed"
+            raise broken_rule(message, "cluster", "clients")
+        for key in ("stragglers", "pauses"):
+            for place, entry in enumerate(getattr(self.compute, key)):
+                if entry.worker >= self.workers:
+                    message = f"there is no such worker; the cluster has workers 0 to {self.workers - 1}"
+                    raise broken_rule(message, "compute", key, place, "worker")
+        sizes = {"client": self.cluster.clients, "shard": self.ps.shards}
+        for place, link in enumerate(self.network.links):
+            for key in ("src", "dst"):
+                kind, _, number = getattr(link, key).partition(":")
+                if number != "*" and int(number) >= sizes[kind]:
+                    message = f"there is no such {kind}; they are numbered 0 to {sizes[kind] - 1}"
+                    raise broken_rule(message, "network", "links", place, key)
+        return self
+
+    @property
+    def workers(self) -> int:
+        """P, the number of workers."""
+        return self.cluster.clients * self.cluster.threads
+
+    def to_dict(self) -> Tree:
+        """Return all keys, the preset expanded, times and rates as text; ``Config(**it)`` is equal."""
+        tree: Tree = plain(self.model_dump(mode="json"))
+        return tree
+
+    def to_toml(self) -> str:
+        """Return all keys as TOML text, which `load_config` reads as an equal config."""
+        return dump_toml(self.to_dict())
+
+    def fingerprint(self) -> str:
+        """Return the sha256 (64 hex digits) of all that the stored result depends on.
+
+        Equal for equal meaning: "1s" and "1000ms", or a preset and its keys written out.
+        """
+        tree = {key: value for key, value in self.to_dict().items() if key != "preset"}
+        text = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,128 @@
+"""A trace in a few numbers with units, as text; every view of a run shows these."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from pskit.analysis.trace import Trace
+from pskit.errors import InputError
+from pskit.units import format_bytes, format_span
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Write a float with `digits` significant digits; "-" for NaN."""
+    return "-" if math.isnan(value) else f"{value:.{digits}g}"
+
+
+def share(value: float) -> str:
+    """Write a share as a percentage; "-" for NaN."""
+    return "-" if math.isnan(value) else f"{value:.1%}"
+
+
+def loss_at(trace: Trace, clock: int, name: str = "loss") -> float:
+    """Value of a metric at the last evaluation up to `clock`; NaN when the run did not get there."""
+    curve = trace.loss(name)
+    reached = curve["clock"] <= clock
+    if not reached.any() or curve["clock"][-1] < clock:
+        return math.nan
+    return float(curve["value"][reached][-1])
+
+
+def milestones(last: int) -> list[int]:
+    """Clocks 0, 1, 2, 5, 10, 20, 50, ... below `last`, and `last`."""
+    steps = (m * 10**e for e in range(len(str(last))) for m in (1, 2, 5))
+    return [0, *(step for step in steps if step < last), *([last] if last else [])]
+
+
+def last_clock(trace: Trace) -> int:
+    """Clock of the last evaluation, 0 without any."""
+    clocks = trace.columns("metrics")["clock"]
+    return int(clocks.max()) if len(clocks) else 0
+
+
+def metric_names(trace: Trace) -> list[str]:
+    """Names of the recorded metrics, the loss first."""
+    names = sorted(set(trace.columns("metrics")["name"].tolist()))
+    return sorted(names, key=lambda name: name != "loss")
+
+
+def time_shares(trace: Trace) -> dict[str, float]:
+    """Shares of the workers' time: computing, waiting, sending; NaN without any time."""
+    split = trace.time_split()
+    parts = {name: int(split[name].sum()) for name in ("computing", "waiting", "sending")}
+    total = sum(parts.values())
+    return {name: part / total if total else math.nan for name, part in parts.items()}
+
+
+def setting(trace: Trace) -> str:
+    """One line: application, policy, slack and sizes of a run."""
+    config = trace.config
+    ps, cluster = config["ps"], config["cluster"]
+    slack = "no bound" if ps.get("slack") is None else f"slack {ps['slack']}"
+    workers = cluster["clients"] * cluster["threads"]
+    return f"{config['app']['name']}, {ps['policy']}, {slack}, {workers} workers, {ps['shards']} shards"
+
+
+def facts(trace: Trace) -> dict[str, str]:
+    """What a summary and a comparison show, by label, in order."""
+    staleness, messages, manifest = trace.staleness(), trace.messages(), trace.manifest
+    total = messages["all"]
+    return {
+        "setting": setting(trace),
+        "data": str(manifest.get("data", "-")),
+        "status": trace.status,
+        "clocks evaluated": f"{last_clock(trace):,}",
+        **{f"final {name}": number(trace.final_loss(name), 6) for name in metric_names(trace)},
+        "excursion of loss": _or_dash(lambda: number(trace.excursion())),
+        "mean age": f"{number(staleness.mean())} clocks",
+        "variance of age": number(staleness.var()),
+        **{name: share(part) for name, part in time_shares(trace).items()},
+        "time per clock, median": _seconds(trace.clock_time(0.5)),
+        "time per clock, 99%": _seconds(trace.clock_time(0.99)),
+        "messages": f"{total['messages']:,}",
+        "bytes": format_bytes(total["bytes"]),
+        "emulated time": format_span(int(manifest["emulated_ns"])),
+        "wall time": format_span(round(manifest["wall_seconds"] * 1e9)),
+    }
+
+
+def hashes(trace: Trace) -> dict[str, str]:
+    """What identifies a result."""
+    return {
+        name.replace("_", " "): str(trace.manifest[name])
+        for name in ("fingerprint", "schedule_hash", "value_hash")
+    }
+
+
+def faults(trace: Trace) -> list[str]:
+    """What went wrong in the run, in its own words."""
+    return [str(detail) for detail in trace.columns("faults")["detail"]]
+
+
+def differences(one: dict[str, Any], other: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Dotted keys whose values differ between two configs, with both values as text; "-" = not there."""
+    left, right = _flat(one), _flat(other)
+    keys = [*left, *(key for key in right if key not in left)]
+    return {k: (left.get(k, "-"), right.get(k, "-")) for k in keys if left.get(k, "-") != right.get(k, "-")}
+
+
+def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    flat = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        elif value is not None:
+            flat[prefix + key] = str(value)
+    return flat
+
+
+def _seconds(seconds: float) -> str:
+    return "-" if math.isnan(seconds) else format_span(round(seconds * 1e9))
+
+
+def _or_dash(compute: Callable[[], str]) -> str:
+    """Return "-" for a quantity that this run does not have (an excursion of a log-likelihood, say)."""
+    try:
+        return compute()
+    except InputError:
+        return "-"

@@ -1,0 +1,110 @@
+"""Where every row lives: tables, global row ids, shards.
+
+The rows of all tables are numbered through, table after table, so that clocks, versions,
+subscriptions and eviction are plain arrays over *global row ids*. Row ``r`` is kept by shard
+``r % shards`` at local index ``r // shards``.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+RowIds = npt.NDArray[np.int32]
+
+ALLOWED_DTYPES = ("f4", "f8", "i4", "i8")
+
+
+class TableSpec(NamedTuple):
+    """Shape of one dense parameter table.
+
+    Parameters
+    ----------
+    name : str
+    rows, cols : int
+        At least 1 each.
+    dtype : str
+        One of ``f4``, ``f8``, ``i4``, ``i8``.
+    """
+
+    name: str
+    rows: int
+    cols: int
+    dtype: str = "f4"
+
+
+class Layout:
+    """Global numbering of the rows of all tables, and their shards.
+
+    Parameters
+    ----------
+    tables : iterable of TableSpec
+    shards : int
+        Number of server shards. A shard may own no row; it still acknowledges clocks.
+
+    Attributes
+    ----------
+    offsets : (n_tables + 1,) int64
+        Table ``i`` owns the global rows ``offsets[i] .. offsets[i + 1] - 1``.
+    n_rows : int
+        Rows of all tables together.
+    row_bytes : tuple of int
+        Payload bytes of one row of each table.
+    table_of_row : (n_rows,) uint8
+    bytes_of_row : (n_rows,) int32
+        Payload bytes of each global row.
+
+    Raises
+    ------
+    ValueError
+        On an empty or repeated table, an unknown dtype, more than 255 tables, or no shard.
+    """
+
+    def __init__(self, tables: Iterable[TableSpec], shards: int = 1) -> None:
+        self.tables = tuple(TableSpec(*t) for t in tables)
+        self.shards = int(shards)
+        names = [t.name for t in self.tables]
+        if not self.tables or len(self.tables) > 255:
+            raise ValueError(f"an application needs 1 to 255 tables, got {len(self.tables)}")
+        if len(set(names)) != len(names):
+            raise ValueError(f"table names must differ, got {names}")
+        for t in self.tables:
+            if t.rows < 1 or t.cols < 1:
+                raise ValueError(f"table {t.name!r} needs at least one row and column, got {t.rows} x {t.cols}")
+            if t.dtype not in ALLOWED_DTYPES:
+                raise ValueError(f"table {t.name!r}: dtype {t.dtype!r} is not one of {ALLOWED_DTYPES}")
+        if self.shards < 1:
+            raise ValueError(f"shards must be at least 1, got {shards}")
+        counts = np.array([t.rows for t in self.tables], dtype=np.int64)
+        self.offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        self.n_rows = int(self.offsets[-1])
+        self.dtypes = tuple(np.dtype(t.dtype) for t in self.tables)
+        self.row_bytes = tuple(t.cols * d.itemsize for t, d in zip(self.tables, self.dtypes, strict=True))
+        self.table_of_row = np.repeat(np.arange(len(self.tables), dtype=np.uint8), counts)
+        self.bytes_of_row = np.array(self.row_bytes, np.int32)[self.table_of_row]
+        self._index = {name: i for i, name in enumerate(names)}
+
+    def table_index(self, name: str) -> int:
+        """Index of the table called ``name``; KeyError names the known tables."""
+        try:
+            return self._index[name]
+        except KeyError:
+            raise KeyError(f"no table {name!r}; this application has {sorted(self._index)}") from None
+
+    def shard_rows(self, shard: int) -> int:
+        """Number of rows that ``shard`` keeps."""
+        return (self.n_rows - shard + self.shards - 1) // self.shards
+
+    def payload_bytes(self, rows: RowIds) -> int:
+        """Bytes of the values of ``rows`` (n,) on the wire, without ids or header."""
+        if len(self.tables) == 1:
+            return len(rows) * self.row_bytes[0]
+        return int(self.bytes_of_row[rows].sum())
+
+    def split_by_shard(self, rows: RowIds) -> list[tuple[int, RowIds]]:
+        """Cut ascending ``rows`` (n,) into ``(shard, rows of it)``, only shards with rows."""
+        if self.shards == 1:
+            return [(0, rows)] if len(rows) else []
+        owner = rows % self.shards
+        return [(int(j), rows[owner == j]) for j in np.unique(owner)]

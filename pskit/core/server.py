@@ -1,0 +1,257 @@
+"""A server shard: its rows, its vector clock, the callback registry and the waiting requests.
+
+Rules it implements (`docs/explanation/protocol.md`):
+
+1. An oplog is applied exactly once, in order per worker, before any clock logic (BSP holds it back).
+2. The shard's clock is the minimum over its members of the clocks received in full; it never goes back.
+3. A request waits until the clock reaches its need; a rise answers *all* requests with need <= clock.
+4. On a rise waiting requests are answered first, then every subscriber gets one push with the changed
+   rows it subscribes to, an empty one included, carrying the clock. Rows replied to in the same rise are
+   left out.
+5. Replies and pushes carry the apply index and how much of each of the receiver's workers is applied.
+6. A leaving oplog counts as a finished clock (apply, raise, answer, push); only then is the worker taken
+   out, and what that raises is answered and pushed too.
+
+Nothing here decides when a message arrives. Every method returns or collects effects for the runtime.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pskit.core import kernels
+from pskit.core.clocks import VectorClock
+from pskit.core.delta import delta_push
+from pskit.core.layout import Layout, RowIds
+from pskit.core.messages import (
+    Applied,
+    Effect,
+    Left,
+    Message,
+    Oplog,
+    ProtocolViolation,
+    Push,
+    Reply,
+    Request,
+    Slots,
+    ToClient,
+    Unsubscribe,
+    Values,
+)
+from pskit.core.policies.base import Policy
+from pskit.core.rows import RowPools
+
+NO_SKIP = np.zeros((0, 0), np.bool_)
+
+
+class ServerShard:
+    """State machine of one shard.
+
+    Parameters
+    ----------
+    shard : int
+    layout : Layout
+    policy : Policy
+    pools : RowPools
+        Where row values live; the shard takes a slot for each of its rows.
+    clients : sequence of sequences of int
+        Worker ids of each client. All of them are members from clock 0.
+    initial : mapping of str to (rows, cols) arrays
+        Initial tables, whole.
+    """
+
+    def __init__(
+        self,
+        shard: int,
+        layout: Layout,
+        policy: Policy,
+        pools: RowPools,
+        clients: Sequence[Sequence[int]],
+        initial: Mapping[str, Values],
+    ) -> None:
+        self.shard = shard
+        self.layout = layout
+        self.policy = policy
+        self.pools = pools
+        self.clients = [tuple(c) for c in clients]
+        self.clock = VectorClock([w for c in self.clients for w in c])
+        self.applied = dict.fromkeys(self.clock.received, 0)  # update units applied, by worker
+        self.apply_index = 0
+        self.rows: RowIds = np.arange(shard, layout.n_rows, layout.shards, dtype=np.int32)
+        n = len(self.rows)
+        self.current: Slots = np.zeros(n, np.int32)  # slot of each row's newest version, by local index
+        self.shared = np.zeros(n, np.bool_)  # that version was handed out: copy before writing
+        self.dirty = np.zeros(n, np.bool_)  # changed since the last rise
+        self.subscribed = np.zeros((len(self.clients) if policy.subscribes else 0, n), np.bool_)
+        self.subscriptions = [0] * len(self.clients)
+        self.waiting: list[tuple[int, Request]] = []  # (client, request), in order of arrival
+        self.held: dict[int, dict[int, Oplog]] = {}  # BSP: oplogs by clock and worker
+        self.pushed: Slots = np.zeros(0, np.int32)  # delta pushes: version of each row at the last rise
+        self.replied = np.zeros((0, n), np.bool_)  # delta pushes: rows replied to since the last rise
+        self._effects: list[Effect] = []
+        for table, cut in pools.split(self.rows):
+            slots = pools.pools[table].take(cut.stop - cut.start)
+            self.current[cut] = slots
+            pools.pools[table].values[slots] = initial[layout.tables[table].name][
+                self.rows[cut] - layout.offsets[table]
+            ]
+        if policy.subscribes and policy.deltas:
+            self.pushed = self.current.copy()
+            self.shared[:] = True
+            self.replied = np.zeros_like(self.subscribed)
+
+    # -- messages in -------------------------------------------------------------------------------
+
+    def receive(self, client: int, message: Message) -> list[Effect]:
+        """Take in one message of ``client``; what the runtime has to do now, in order.
+
+        Raises
+        ------
+        ProtocolViolation
+            When a worker that is no member sends an oplog, or one out of order.
+        """
+        self._effects = effects = []
+        kind = type(message)
+        if kind is Oplog:
+            self._on_oplog(client, message)  # type: ignore[arg-type]
+        elif kind is Request:
+            self._on_request(client, message)  # type: ignore[arg-type]
+        elif kind is Unsubscribe:
+            self._on_unsubscribe(client, message)  # type: ignore[arg-type]
+        else:
+            raise ProtocolViolation(f"client {client} sent shard {self.shard} a {kind.__name__}: only shards send that")
+        return effects
+
+    def _on_oplog(self, client: int, oplog: Oplog) -> None:
+        expected = self.clock.received.get(oplog.worker)
+        if expected != oplog.clock:
+            raise ProtocolViolation(
+                f"client {client} sent shard {self.shard} the oplog of worker {oplog.worker}, clock {oplog.clock}, "
+                f"but {'that worker is no member' if expected is None else f'clock {expected} is next'}"
+            )
+        self.policy.on_oplog(self, oplog)
+        if self.clock.tick(oplog.worker):
+            self.policy.on_rise(self)
+        if oplog.leaving:
+            self._remove(oplog.worker)
+
+    def _remove(self, worker: int) -> None:
+        rose = self.clock.remove(worker)
+        if not len(self.clock) and self.held:  # nobody is left to wait for: take in what is held back
+            self.clock.minimum = max(self.held) + 1
+            rose = True
+        self._effects.append(Left(worker, self.shard, self.clock.minimum, self.apply_index))
+        if rose:
+            self.policy.on_rise(self)
+
+    def _on_request(self, client: int, request: Request) -> None:
+        if self.clock.minimum >= request.need:
+            self._reply(client, request)
+        else:
+            self.waiting.append((client, request))
+
+    def _on_unsubscribe(self, client: int, message: Unsubscribe) -> None:
+        local = message.rows // self.layout.shards
+        mask = self.subscribed[client]
+        self.subscriptions[client] -= int(np.count_nonzero(mask[local]))
+        mask[local] = False
+
+    # -- what policies are made of -----------------------------------------------------------------
+
+    def apply(self, oplog: Oplog) -> None:
+        """Add an oplog to the tables; it becomes number ``apply_index``."""
+        shards = self.layout.shards
+        for table, rows, delta in oplog.parts:
+            pool = self.pools.pools[table]
+            pool.reserve(len(rows))
+            pool.n_free = kernels.apply_delta(
+                rows // shards, delta, self.current, self.shared, self.dirty, pool.values, pool.free, pool.n_free
+            )
+        self._effects.append(Applied(self.shard, oplog, self.apply_index))
+        self.apply_index += 1
+        self.applied[oplog.worker] += 1
+
+    def hold(self, oplog: Oplog) -> None:
+        """Keep an oplog back until `apply_held`."""
+        self.held.setdefault(oplog.clock, {})[oplog.worker] = oplog
+
+    def apply_held(self) -> None:
+        """Apply all oplogs held for clocks below the shard's, in (clock, worker) order."""
+        for clock in sorted(c for c in self.held if c < self.clock.minimum):
+            by_worker = self.held.pop(clock)
+            for worker in sorted(by_worker):
+                self.apply(by_worker[worker])
+
+    def release(self) -> list[tuple[int, Request]]:
+        """Answer every waiting request whose need is reached, in order of arrival; those answered."""
+        ready = [w for w in self.waiting if w[1].need <= self.clock.minimum]
+        if ready:
+            self.waiting = [w for w in self.waiting if w[1].need > self.clock.minimum]
+            for client, request in ready:
+                self._reply(client, request)
+        return ready
+
+    def push(self, replied: Sequence[tuple[int, Request]] = ()) -> None:
+        """Send every subscriber the changed rows it subscribes to, without those just ``replied`` to."""
+        changed = np.flatnonzero(self.dirty).astype(np.int32)
+        self.dirty[changed] = False
+        to = [c for c, n in enumerate(self.subscriptions) if n]
+        skip = NO_SKIP
+        if replied:
+            position = {c: i for i, c in enumerate(to)}
+            skip = np.zeros((len(to), len(changed)), np.bool_)
+            for client, request in replied:
+                if client in position:
+                    skip[position[client]] |= np.isin(changed, request.rows // self.layout.shards)
+        if self.policy.deltas:
+            for client, rows, slots, entries in delta_push(self, changed, to, skip):
+                self._send_push(client, rows, slots, entries)
+            return
+        self.shared[changed] = True
+        start, rows, slots = kernels.subscribed_rows(
+            self.subscribed, changed, skip, np.array(to, np.int32), self.shard, self.layout.shards, self.current
+        )
+        cuts = start.tolist()
+        for i, client in enumerate(to):
+            cut = slice(cuts[i], cuts[i + 1])
+            self._send_push(client, rows[cut], slots[cut], ())
+
+    def _send_push(self, client: int, rows: RowIds, slots: Slots, entries: tuple) -> None:  # type: ignore[type-arg]
+        push = Push(rows, slots, entries, self.clock.minimum, self.apply_index, self._applied_of(client))
+        self._effects.append(ToClient(client, push))
+
+    def _reply(self, client: int, request: Request) -> None:
+        local = request.rows // self.layout.shards
+        self.shared[local] = True
+        if self.policy.subscribes:  # a subscription begins at the reply, not at the request
+            mask = self.subscribed[client]
+            self.subscriptions[client] += len(local) - int(np.count_nonzero(mask[local]))
+            mask[local] = True
+        if len(self.replied):
+            self.replied[client, local] = True
+        reply = Reply(
+            request.rows,
+            self.current[local],
+            self.clock.minimum,
+            self.apply_index,
+            self._applied_of(client),
+            request.tag,
+        )
+        self._effects.append(ToClient(client, reply))
+
+    def _applied_of(self, client: int) -> tuple[int, ...]:
+        applied = self.applied
+        return tuple([applied[w] for w in self.clients[client]])
+
+    # -- what runtimes and checks look at ----------------------------------------------------------
+
+    def alive(self) -> list[tuple[RowIds, Slots]]:
+        """Rows and slots that this shard still refers to."""
+        return [(self.rows, self.current)] + ([(self.rows, self.pushed)] if len(self.pushed) else [])
+
+    def values_into(self, tables: Mapping[str, Values]) -> None:
+        """Copy this shard's rows into whole ``tables``."""
+        for table, cut in self.pools.split(self.rows):
+            tables[self.layout.tables[table].name][self.rows[cut] - self.layout.offsets[table]] = self.pools.pools[
+                table
+            ].values[self.current[cut]]

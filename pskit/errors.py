@@ -1,0 +1,8 @@
+"""Errors that a user can cause, each with one readable message."""
+
+
+class InputError(ValueError):
+    """Wrong input: the message names file, key, line and value, and says what is allowed.
+
+    The command line prints it as one paragraph and ends with exit code 2.
+    """

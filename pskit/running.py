@@ -1,0 +1,129 @@
+"""From a config to a run folder: `run`."""
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from pskit.analysis.trace import Trace
+from pskit.apps import make_app
+from pskit.config import Config
+from pskit.core.layout import Layout
+from pskit.errors import InputError
+from pskit.runtime.memory import check_memory, estimate_bytes, peak_bytes
+from pskit.runtime.sim import Simulation
+from pskit.trace.manifest import build_manifest
+from pskit.trace.recorder import Recorder
+from pskit.trace.store import check_target, write_run
+
+Progress = Callable[[int, int, dict[str, Any]], None]
+SECONDS_BETWEEN_REPORTS = 0.2
+
+
+def run(
+    cfg: Config,
+    out: str | Path | None = None,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> Trace:
+    """Run a config on its runtime.
+
+    Parameters
+    ----------
+    cfg : Config
+    out : path, optional
+        Run folder to write; it must not exist or be empty. Without it the trace stays in memory.
+    force : bool
+        Replace an older run at ``out``.
+    progress : callable, optional
+        ``progress(done_clocks, total_clocks, info)``, about five times a second.
+    threads : int, optional
+        Threads for large kernels; default all cores. Changes no result.
+
+    Returns
+    -------
+    Trace
+        ``trace.manifest["status"]`` is ``finished`` or ``diverged``.
+
+    Raises
+    ------
+    InputError
+        On wrong input; nothing is written.
+    KeyboardInterrupt
+        After the trace so far was written, marked ``interrupted``.
+    """
+    if out is not None:
+        check_target(out, force)
+    started = time.perf_counter()
+    app = make_app(cfg.app.name)
+    layout = _layout(app, cfg)
+    estimate = estimate_bytes(cfg, layout)
+    check_memory(estimate)
+    recorder = Recorder(layout, cfg.workers, cfg.run.trace, cfg.run.seed)
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        simulation = Simulation(cfg, app, layout, recorder, pool, _reporter(progress, cfg))
+        interrupted = None
+        try:
+            simulation.run()
+        except KeyboardInterrupt as signal:
+            interrupted = signal
+        outcome = simulation.outcome("interrupted" if interrupted else None)
+    columns = recorder.finish()
+    tables = {
+        f"{kind}:{name}": values
+        for kind, group in (("final", outcome.final), ("initial", outcome.initial), ("incs", outcome.incs))
+        for name, values in group.items()
+    }
+    manifest = build_manifest(
+        config=cfg.model_dump(mode="json"),
+        fingerprint=cfg.fingerprint(),
+        seed=cfg.run.seed,
+        recorder=recorder,
+        columns=columns,
+        tables=tables,
+        status=outcome.status,
+        wall_seconds=time.perf_counter() - started,
+        memory_estimate=estimate,
+        memory_peak=peak_bytes(),
+    )
+    manifest |= {"emulated_ns": outcome.emulated, "events": outcome.events, "data": _described(app, cfg)}
+    if out is not None:
+        write_run(
+            out, config_toml=cfg.to_toml(), manifest=manifest, columns=columns, tables=tables, force=force
+        )
+    if interrupted:
+        raise interrupted
+    return Trace(manifest, columns, tables, Path(out) if out is not None else None)
+
+
+def _layout(app: Any, cfg: Config) -> Layout:
+    try:
+        return Layout(app.tables(cfg), cfg.ps.shards)
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"application {cfg.app.name!r}: {error}") from error
+
+
+def _described(app: Any, cfg: Config) -> str:
+    describe = getattr(app, "describe", None)
+    return str(describe(cfg)) if describe else cfg.app.name
+
+
+def _reporter(progress: Progress | None, cfg: Config) -> Callable[[Simulation], None] | None:
+    if progress is None:
+        return None
+    last = [time.perf_counter()]
+
+    def report(simulation: Simulation) -> None:
+        now = time.perf_counter()
+        if now - last[0] >= SECONDS_BETWEEN_REPORTS:
+            last[0] = now
+            done, info = simulation.progress()
+            progress(done, cfg.app.clocks, info)
+
+    return report

@@ -1,0 +1,1 @@
+"""What moves messages and time for the core. A runtime never decides consistency."""

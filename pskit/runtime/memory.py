@@ -1,0 +1,65 @@
+"""How much memory a run will need, said before it starts, and what it took."""
+
+import resource
+import sys
+from typing import Any
+
+from pskit.core.layout import Layout
+from pskit.core.policies import policy_class
+from pskit.errors import InputError
+
+BASE_BYTES = 160 << 20
+"""Interpreter, NumPy, numba and the compiled kernels."""
+MESSAGE_BYTES = 64  # one recorded message
+READ_BYTES = 64  # one recorded row of a read
+
+
+def estimate_bytes(cfg: Any, layout: Layout) -> int:
+    """Estimated peak of a run in virtual time, bytes.
+
+    Counted: the initial, final and summed tables, row versions (a copy that differs per clock within the
+    slack, at most one per client), caches and subscriptions per client, and the bounded trace.
+    """
+    rows, clients, threads = layout.n_rows, cfg.cluster.clients, cfg.cluster.threads
+    table_bytes = int(sum(t.rows * b for t, b in zip(layout.tables, layout.row_bytes, strict=True)))
+    policy = policy_class(cfg.ps.policy)
+    spread = 2 if policy.subscribes else min(clients, 2 + (cfg.ps.slack or 0))
+    pools = table_bytes * 2 * (1 + spread)
+    caches = clients * rows * (4 + 4 + 8 + 4 * threads + 2 + (4 * threads if policy.refetches else 0))
+    subscriptions = clients * rows * (2 if cfg.ps.push == "deltas" else 1) if policy.subscribes else 0
+    recorded = 2_000_000 * READ_BYTES + 500_000 * MESSAGE_BYTES
+    return BASE_BYTES + 4 * table_bytes + pools + caches + subscriptions + recorded
+
+
+def available_bytes() -> int | None:
+    """Memory that can still be had, or None where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+def check_memory(needed: int) -> None:
+    """Refuse a run that cannot fit.
+
+    Raises
+    ------
+    InputError
+        Names what is needed and what there is.
+    """
+    available = available_bytes()
+    if available is not None and needed > available:
+        raise InputError(
+            f"this run needs about {needed / 2**30:.1f} GiB, and {available / 2**30:.1f} GiB are free: use fewer "
+            f"clients, smaller tables (app.rank, app.data) or a smaller slack"
+        )
+
+
+def peak_bytes() -> int:
+    """Largest resident size of this process so far, bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

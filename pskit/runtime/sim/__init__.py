@@ -1,0 +1,5 @@
+"""Virtual time: the core driven by a deterministic event queue."""
+
+from pskit.runtime.sim.simulation import Simulation
+
+__all__ = ["Simulation"]

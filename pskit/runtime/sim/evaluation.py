@@ -1,0 +1,77 @@
+"""Metrics of the shared tables over emulated time, and whether the run diverges."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pskit.core.layout import Layout
+from pskit.core.server import ServerShard
+from pskit.trace.recorder import Recorder
+
+Tables = dict[str, np.ndarray[Any, Any]]
+
+
+def tables_of(layout: Layout) -> Tables:
+    """Zero tables (rows, cols) of every table of ``layout``."""
+    return {t.name: np.zeros((t.rows, t.cols), d) for t, d in zip(layout.tables, layout.dtypes, strict=True)}
+
+
+class Evaluation:
+    """Evaluates the objective whenever the slowest worker has finished another ``every`` clocks.
+
+    The tables are the servers' at that moment, faster workers' later updates included.
+
+    Parameters
+    ----------
+    objective : callable
+        Whole tables to metrics by name, among them ``"loss"``.
+    shards : list of ServerShard
+    layout : Layout
+    recorder : Recorder
+    every : int
+        Clocks between evaluations.
+    diverge_factor : float
+        A loss above this multiple of the initial one marks the run as diverged; it goes on. A loss that is
+        not finite ends it.
+    """
+
+    def __init__(
+        self,
+        objective: Callable[[Mapping[str, Any]], dict[str, float]],
+        shards: list[ServerShard],
+        layout: Layout,
+        recorder: Recorder,
+        every: int,
+        diverge_factor: float,
+    ) -> None:
+        self._objective, self._shards, self._recorder, self._every = objective, shards, recorder, every
+        self._factor = diverge_factor
+        self._tables = tables_of(layout)
+        self._initial = math.nan
+        self.clock = -1
+        self.changed = False  # whether an update was applied since the last evaluation
+        self.diverged = False
+        self.stopped = False
+
+    def on_clock(self, now: int, clock: int) -> None:
+        """The slowest worker has finished ``clock`` clocks."""
+        if clock - self.clock >= self._every or self.clock < 0:
+            self.evaluate(now, clock)
+
+    def evaluate(self, now: int, clock: int) -> None:
+        """Evaluate now and record the metrics under ``clock``."""
+        for shard in self._shards:
+            shard.values_into(self._tables)
+        self.clock, self.changed = clock, False
+        metrics = self._objective(self._tables)
+        for name, value in metrics.items():
+            self._recorder.metric(now, clock, name, float(value))
+        loss = float(metrics.get("loss", 0.0))
+        if math.isnan(self._initial):
+            self._initial = loss
+        if not math.isfinite(loss):
+            self.diverged = self.stopped = True
+        elif loss > self._factor * self._initial:
+            self.diverged = True

@@ -1,0 +1,45 @@
+"""The event queue: integer nanoseconds, and an order at equal times that unrelated events cannot change.
+
+Events are ordered by (time, kind, destination, source, number). The first four are facts of the event
+itself. The number is that of its creation, and matters only between events of the same kind, time and two
+ends, which are created in the order of their link. So adding an event never moves two others past each
+other.
+"""
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Any
+
+DELIVER, FINISH, TIMER, CALL = range(4)
+"""Kinds, in the order in which they happen at equal times: a message arrives, a computation ends, a
+retransmission timer goes off, a caller of `EventQueue.schedule` looks."""
+
+Event = tuple[int, int, int, int, int, Any]
+
+
+class EventQueue:
+    """Pending events of one simulation."""
+
+    __slots__ = ("created", "handled", "heap", "now")
+
+    def __init__(self) -> None:
+        self.heap: list[Event] = []
+        self.now = 0
+        self.handled = 0
+        self.created = 0
+
+    def add(self, time: int, kind: int, dst: int, src: int, payload: Any) -> None:
+        """Schedule an event for ``time`` (ns, not before now)."""
+        heappush(self.heap, (time, kind, dst, src, self.created, payload))
+        self.created += 1
+
+    def schedule(self, time: int, call: Callable[[], None]) -> None:
+        """Call ``call()`` at ``time``, after everything else of that time; for probes and viewers."""
+        self.add(time, CALL, -1, -1, call)
+
+    def pop(self) -> Event:
+        """The next event; the emulated clock moves to it."""
+        event = heappop(self.heap)
+        self.now = event[0]
+        self.handled += 1
+        return event

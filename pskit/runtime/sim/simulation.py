@@ -1,0 +1,243 @@
+"""One run in virtual time.
+
+Machines are the core's; this file only decides *when* each of them gets its next input. A core call's
+sends are carried out before any worker goes on, since a worker's next message must not overtake them.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from pskit.apps.base import InitContext, Worker
+from pskit.core.clocks import VectorClock
+from pskit.core.client import Client, NonFiniteUpdate
+from pskit.core.layout import Layout
+from pskit.core.messages import Applied, Effect, Left, Push, Read, Reply, ToClient, ToShard
+from pskit.core.policies import make_policy
+from pskit.core.rows import RowPools
+from pskit.core.server import ServerShard
+from pskit.emulation.compute import ComputeModel
+from pskit.emulation.network import Network
+from pskit.emulation.streams import Stream
+from pskit.runtime.base import Outcome, Stuck, update_norms
+from pskit.runtime.sim.evaluation import Evaluation, tables_of
+from pskit.runtime.sim.events import CALL, DELIVER, FINISH, EventQueue
+from pskit.runtime.sim.transport import Transport
+from pskit.runtime.sim.workers import Driver
+from pskit.trace.recorder import Recorder
+
+COLLECT_EVERY = 64
+"""Events between two looks at the row pools (growing in between is harmless)."""
+
+
+class Simulation:
+    """A parameter server, its clients and their workers in virtual time.
+
+    Parameters
+    ----------
+    cfg : Config
+    app : Application
+        Fresh; its data is loaded by ``tables(cfg)``, which the caller has done.
+    layout : Layout
+    recorder : Recorder
+    pool : ThreadPoolExecutor or None
+        For large kernels.
+    progress : callable, optional
+        ``progress(simulation)``, called every few hundred events.
+    """
+
+    def __init__(
+        self,
+        cfg: Any,
+        app: Any,
+        layout: Layout,
+        recorder: Recorder,
+        pool: ThreadPoolExecutor | None = None,
+        progress: "Callable[[Simulation], None] | None" = None,
+    ) -> None:
+        seed, threads = cfg.run.seed, cfg.cluster.threads
+        self.cfg, self.layout, self.recorder, self._progress = cfg, layout, recorder, progress
+        self.n_clients = cfg.cluster.clients
+        self.queue = EventQueue()
+        self.pools = RowPools(layout)
+        self._seed = seed
+        self.initial = tables_of(layout)
+        app.init(InitContext(cfg, self.initial, lambda *key: Stream(seed, "init", *key)))
+        self.incs = tables_of(layout)
+        policy = make_policy(cfg.ps)
+        members = [range(c * threads, (c + 1) * threads) for c in range(self.n_clients)]
+        self.shards = [
+            ServerShard(j, layout, policy, self.pools, members, self.initial) for j in range(layout.shards)
+        ]
+        self.clients = [
+            Client(c, workers, layout, policy, self.pools, cfg.ps.cache_rows) for c, workers in enumerate(members)
+        ]
+        self.transport = Transport(
+            Network(cfg, seed),
+            self.queue,
+            layout,
+            recorder,
+            ends=self.n_clients + layout.shards,
+            retransmit=cfg.network.retransmit,
+        )
+        self.drivers = []
+        for c, workers in enumerate(members):
+            for w in workers:
+                ps = Worker(w, cfg.workers, cfg, layout, self)
+                compute = ComputeModel(cfg.compute, seed, w)
+                self.drivers.append(
+                    Driver(ps, app.work(ps), self.clients[c], compute, self.queue, recorder, pool, self._carry_out)
+                )
+        self.evaluation = Evaluation(
+            app.objective, self.shards, layout, recorder, cfg.run.eval_every, cfg.run.diverge_factor
+        )
+        self._seen = VectorClock(range(layout.shards))  # shard clocks, for the slowest of them
+
+    # -- the port that workers use -----------------------------------------------------------------
+
+    def inc(self, worker: int, table: int, rows: Any, delta: Any) -> None:
+        """INC of a worker, see `Client.inc`."""
+        self.drivers[worker].inc_made()
+        self.clients[worker // self.cfg.cluster.threads].inc(worker, table, rows, delta)
+        self.incs[self.layout.tables[table].name][rows - self.layout.offsets[table]] += delta
+
+    def stream(self, *key: int | str) -> Stream:
+        """A stream of its own for ``key``."""
+        return Stream(self._seed, *key)
+
+    # -- the loop ----------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Run to the end.
+
+        Raises
+        ------
+        Stuck
+            When workers wait although nothing is in flight; names who waits for what.
+        """
+        try:
+            self.evaluation.evaluate(0, 0)
+            for driver in self.drivers:
+                driver.resume()
+            self._loop()
+        except NonFiniteUpdate as error:
+            self.recorder.fault(
+                self.queue.now, "non-finite", error.worker, error.clock, error.table, error.row, str(error)
+            )
+            self.evaluation.diverged = self.evaluation.stopped = True
+        if self.evaluation.stopped:
+            return
+        waiting = [d for d in self.drivers if not d.done]
+        if waiting:
+            raise Stuck(self._who_waits(waiting))
+        if self.evaluation.changed:
+            self.evaluation.evaluate(self.queue.now, self._finished_clocks())
+
+    def outcome(self, status: str | None = None) -> Outcome:
+        """The state now, as the end of the run; ``status`` overrides what the run itself came to."""
+        final = tables_of(self.layout)
+        for shard in self.shards:
+            shard.values_into(final)
+        status = status or ("diverged" if self.evaluation.diverged else "finished")
+        return Outcome(status, self.initial, final, self.incs, self.queue.now, self.queue.handled)
+
+    def progress(self) -> tuple[int, dict[str, Any]]:
+        """Clocks that every worker has finished, and facts for a progress line."""
+        clocks = [d.clock for d in self.drivers]
+        info = {
+            "clock_min": min(clocks),
+            "clock_max": max(clocks),
+            "waiting_share": sum(d.waiting_for is not None for d in self.drivers) / len(clocks),
+            "messages": self.transport.sent,
+            "in_flight": len(self.queue.heap),
+            "emulated_ns": self.queue.now,
+        }
+        return min(clocks), info
+
+    def _loop(self) -> None:
+        queue, transport, n_clients = self.queue, self.transport, self.n_clients
+        until_look = COLLECT_EVERY
+        while queue.heap:
+            _, kind, dst, src, _, payload = queue.pop()
+            if kind == DELIVER:
+                for message in transport.arrive(dst, src, payload):
+                    if dst < n_clients:
+                        self._carry_out(dst, self.clients[dst].receive(src - n_clients, message))
+                    else:
+                        shard = self.shards[dst - n_clients]
+                        self._carry_out(dst, shard.receive(src, message))
+                        if shard.clock.minimum > self._seen.received[shard.shard]:
+                            self._on_rise(shard)
+            elif kind == FINISH:
+                self.drivers[dst].finished(payload)
+            elif kind == CALL:
+                payload()
+            else:
+                transport.timer(dst, src, payload)
+            until_look -= 1
+            if until_look == 0:
+                until_look = COLLECT_EVERY
+                if self.pools.crowded:
+                    self._collect()
+                if self._progress is not None:
+                    self._progress(self)
+            if self.evaluation.stopped:
+                return
+
+    def _carry_out(self, at: int, effects: list[Effect]) -> None:
+        """Carry out what the machine at end point ``at`` asks for: sends first, then workers go on."""
+        transport, reads = self.transport, []
+        for effect in effects:
+            kind = type(effect)
+            if kind is ToClient:
+                transport.send(at, effect.client, effect.message)  # type: ignore[union-attr]
+            elif kind is ToShard:
+                transport.send(at, self.n_clients + effect.shard, effect.message)  # type: ignore[union-attr]
+            elif kind is Applied:
+                self._record_update(effect)  # type: ignore[arg-type]
+            elif kind is Read:
+                reads.append(effect)
+            elif kind is Left:
+                self.recorder.member(
+                    self.queue.now, effect.worker, effect.shard, effect.clock, effect.apply_index, "left"  # type: ignore[union-attr]
+                )
+        for read in reads:
+            self.drivers[read.worker].read_done(read)  # type: ignore[union-attr]
+
+    def _record_update(self, applied: Applied) -> None:
+        oplog, l2, linf = applied.oplog, 0.0, 0.0
+        if oplog.parts:
+            self.evaluation.changed = True
+            l2, linf = update_norms(oplog)
+        self.recorder.update(
+            oplog.worker, oplog.clock, applied.shard, oplog.seq, applied.apply_index, oplog.t_inc, oplog.t_sent,
+            self.queue.now, l2, linf,
+        )  # fmt: skip
+
+    def _on_rise(self, shard: ServerShard) -> None:
+        """A shard's clock rose: evaluate once the slowest shard has seen another clock in full."""
+        slowest_rose = False
+        while self._seen.received[shard.shard] < shard.clock.minimum:
+            slowest_rose |= self._seen.tick(shard.shard)
+        if slowest_rose:
+            clock = min(self._seen.minimum, self._finished_clocks())  # a leaving oplog ends no clock() call
+            if clock > self.evaluation.clock:
+                self.evaluation.on_clock(self.queue.now, clock)
+
+    def _finished_clocks(self) -> int:
+        return max(d.clock for d in self.drivers)
+
+    def _collect(self) -> None:
+        roots = [r for machine in (*self.shards, *self.clients) for r in machine.alive()]
+        roots += [(m.rows, m.slots) for m in self.transport.in_flight() if isinstance(m, Reply | Push)]
+        self.pools.collect(roots)
+
+    def _who_waits(self, waiting: list[Driver]) -> str:
+        lines = [
+            f"worker {d.worker} at clock {d.clock} waits for {len(d.waiting_for.rows)} rows"
+            if d.waiting_for
+            else f"worker {d.worker} at clock {d.clock} has not finished"
+            for d in waiting[:8]
+        ]
+        clocks = {s.shard: s.clock.minimum for s in self.shards}
+        return f"nothing is in flight, but {len(waiting)} workers wait: {'; '.join(lines)}. Shard clocks: {clocks}"

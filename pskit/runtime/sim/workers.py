@@ -1,0 +1,138 @@
+"""Drives the applications' coroutines: what a worker does between two waits takes no emulated time."""
+
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor, Future
+from typing import Any
+
+from pskit.apps.base import Clock, Compute, Get, Worker
+from pskit.core.client import Client
+from pskit.core.messages import Effect, Read
+from pskit.emulation.compute import ComputeModel
+from pskit.runtime.sim.events import FINISH, EventQueue
+from pskit.trace.recorder import Recorder
+
+POOL_FROM_COST = 20_000
+"""Items of work from which a kernel is worth handing to the thread pool; a matter of speed only."""
+
+
+class Driver:
+    """One worker: its coroutine, its compute model, and the times of its current clock.
+
+    Parameters
+    ----------
+    worker : Worker
+    work : coroutine
+        The application's ``work(ps)``.
+    client : Client
+    compute : ComputeModel
+    queue : EventQueue
+    recorder : Recorder
+    pool : Executor or None
+        Where large kernels run; their result enters at the finish event, so this changes no result.
+    carry_out : callable
+        Takes the effects of a core call of this client.
+    """
+
+    __slots__ = (
+        "_carry_out", "_client", "_compute", "_pool", "_queue", "_recorder", "_t_begin", "_t_compute", "_t_get",
+        "_t_inc", "_t_wait", "_first", "_work", "clock", "done", "waiting_for", "worker",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        worker: Worker,
+        work: Coroutine[Any, Any, None],
+        client: Client,
+        compute: ComputeModel,
+        queue: EventQueue,
+        recorder: Recorder,
+        pool: Executor | None,
+        carry_out: Callable[[int, list[Effect]], None],
+    ) -> None:
+        self.worker, self._work, self._client, self._compute = worker.worker, work, client, compute
+        self._queue, self._recorder, self._pool, self._carry_out = queue, recorder, pool, carry_out
+        self.clock = 0
+        self.done = False
+        self.waiting_for: Get | None = None
+        self._t_begin = self._t_compute = self._t_wait = 0
+        self._t_get = 0
+        self._t_inc = -1
+        self._first = True
+
+    def inc_made(self) -> None:
+        """Remember when the open update unit got its first INC."""
+        if self._t_inc < 0:
+            self._t_inc = self._queue.now
+
+    def read_done(self, read: Read) -> None:
+        """A GET that had to wait is complete: go on."""
+        now = self._queue.now
+        self._t_wait += now - self._t_get
+        self.waiting_for = None
+        self._record(read, now - self._t_get)
+        self.resume(read)
+
+    def finished(self, payload: "tuple[int, Any]") -> None:
+        """A computation reached its finish time: go on with its result."""
+        duration, result = payload
+        self._t_compute += duration
+        self.resume(result.result() if isinstance(result, Future) else result)
+
+    def resume(self, value: Any = None) -> None:
+        """Run the coroutine until it has to wait for a message or a computation."""
+        while True:
+            try:
+                command = self._work.send(value)
+            except StopIteration:
+                self._leave()
+                return
+            kind = type(command)
+            if kind is Get:
+                effects = self._client.get(self.worker, command.rows)
+                if effects and type(effects[0]) is Read:
+                    value = effects[0]
+                    self._record(value, 0)
+                    continue
+                self._t_get = self._queue.now
+                self.waiting_for = command
+                self._carry_out(self._client.client, effects)
+                return
+            if kind is Compute:
+                self._start(command)
+                return
+            if kind is Clock:
+                self._end_clock()
+                value = None
+                continue
+            raise TypeError(f"worker {self.worker} awaited a {kind.__name__}: await only what ps offers")
+
+    def _start(self, command: Compute) -> None:
+        now = self._queue.now
+        duration = self._compute.duration(now, self.clock, command.cost, self._first)
+        self._first = False
+        if self._pool is not None and command.cost >= POOL_FROM_COST:
+            result: Any = self._pool.submit(command.fn, *command.arrays)
+        else:
+            result = command.fn(*command.arrays)
+        self._queue.add(now + duration, FINISH, self.worker, self.worker, (duration, result))
+
+    def _end_clock(self) -> None:
+        now = self._queue.now
+        effects = self._client.clock(self.worker, self._t_inc if self._t_inc >= 0 else now, now)
+        self._recorder.clock(self.worker, self.clock, self._t_begin, now, self._t_compute, self._t_wait)
+        self.clock += 1
+        self._t_begin, self._t_compute, self._t_wait, self._t_inc, self._first = now, 0, 0, -1, True
+        self._carry_out(self._client.client, effects)
+
+    def _leave(self) -> None:
+        now = self._queue.now
+        self.done = True
+        self._carry_out(
+            self._client.client, self._client.leave(self.worker, self._t_inc if self._t_inc >= 0 else now, now)
+        )
+
+    def _record(self, read: Read, waited: int) -> None:
+        self._recorder.read(
+            self._queue.now, read.worker, read.clock, read.rows, read.version, read.own_from, read.own_upto,
+            read.age, read.hit, waited,
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Schema, recorder and run folders: what a run leaves behind."""

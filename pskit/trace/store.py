@@ -1,0 +1,214 @@
+"""Run folders: written whole, opened with checks.
+
+``manifest.json``, ``config.toml``, ``tables.npz`` (``final:NAME``, ``initial:NAME``, ``incs:NAME``) and
+one ``NAME.npz`` per table of the schema. The manifest names the schema version and the sha256 of every
+other file.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pskit.errors import InputError
+from pskit.trace.folder import atomic_folder
+from pskit.trace.hashing import file_sha256
+from pskit.trace.npz import LazyNpz, read_npz, write_npz
+from pskit.trace.schema import FORMAT, SCHEMA, SCHEMA_VERSION, Columns, Tables, as_columns
+
+MANIFEST, CONFIG, TABLES = "manifest.json", "config.toml", "tables.npz"
+FILES = (CONFIG, TABLES, *(f"{table}.npz" for table in SCHEMA))
+
+
+def check_target(folder: Path | str, force: bool = False) -> None:
+    """Refuse a place where a run folder cannot go; to be asked before a long run.
+
+    Raises
+    ------
+    InputError
+        When ``folder`` is a file, or not empty and ``force`` is not set, or, even then, when what it
+        holds is not a run: nothing else is ever deleted.
+    """
+    folder = Path(folder)
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InputError(f"{folder}: this is a file; the output of a run is a folder")
+    if not any(folder.iterdir()):
+        return
+    if not force:
+        raise InputError(f"{folder}: this folder is not empty; name another, or replace the run with --force")
+    if _claims_format(folder / MANIFEST):
+        return
+    raise InputError(f"{folder}: this folder is not empty and holds no run; --force replaces runs only")
+
+
+def _claims_format(path: Path) -> bool:
+    try:
+        manifest = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
+
+
+def write_run(
+    folder: Path | str,
+    *,
+    config_toml: str,
+    manifest: Mapping[str, Any],
+    columns: Tables,
+    tables: Columns,
+    force: bool = False,
+) -> Path:
+    """Write a run folder, whole or not at all.
+
+    Parameters
+    ----------
+    folder : path
+        Must not exist or be empty, unless ``force`` replaces an older run.
+    config_toml : str
+    manifest : mapping
+        From `pskit.trace.manifest.build_manifest`; the hashes of the files are added here.
+    columns : mapping
+        All tables of the schema, from `Recorder.finish`.
+    tables : mapping of str to array
+        ``final:NAME``, ``initial:NAME``, ``incs:NAME``.
+    force : bool
+
+    Returns
+    -------
+    Path
+        ``folder``.
+
+    Raises
+    ------
+    InputError
+        See `check_target`; also when the folder cannot be made.
+    KeyError, ValueError
+        When the columns do not follow the schema.
+    """
+    folder = Path(folder)
+    check_target(folder, force)
+    checked = {name: as_columns(name, columns[name]) for name in SCHEMA}
+    if unknown := sorted(set(columns) - set(SCHEMA)):
+        raise KeyError(f"tables {unknown} are not in the schema {sorted(SCHEMA)}")
+    try:
+        with atomic_folder(folder) as work:
+            (work / CONFIG).write_text(config_toml, encoding="utf-8", newline="\n")
+            write_npz(work / TABLES, tables)
+            for name, table in checked.items():
+                write_npz(work / f"{name}.npz", table)
+            full = {
+                "format": FORMAT,
+                "schema_version": SCHEMA_VERSION,
+                **manifest,
+                "files": {name: file_sha256(work / name) for name in FILES},
+            }
+            (work / MANIFEST).write_text(_to_json(full), encoding="utf-8", newline="\n")
+    except (PermissionError, FileExistsError, NotADirectoryError) as error:
+        raise InputError(f"{folder}: cannot write a run there ({error.strerror})") from error
+    return folder
+
+
+def _to_json(manifest: Mapping[str, Any]) -> str:
+    return json.dumps(_plain(manifest), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """Turn ``value`` into what strict JSON has; a float it has not becomes its name, not a lost run."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    return value
+
+
+def open_run(folder: Path | str, verify: bool = False) -> "RunFolder":
+    """Open a run folder; its columns are read when first asked for.
+
+    Parameters
+    ----------
+    folder : path
+    verify : bool
+        Also compare the sha256 of every file with the manifest's.
+
+    Raises
+    ------
+    InputError
+        Naming the folder and the file that is missing, damaged, changed, or of another version.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such run folder")
+    manifest = _read_manifest(folder)
+    hashes = manifest["files"]
+    for name in FILES:
+        path = folder / name
+        if name not in hashes:
+            raise InputError(f"{folder}: {MANIFEST} gives no hash of {name}")
+        if not path.is_file():
+            raise InputError(f"{folder}: the run folder has no file {name}")
+        if verify and file_sha256(path) != hashes[name]:
+            raise InputError(f"{folder}: the file {name} was changed, {MANIFEST} has another sha256 for it")
+    return RunFolder(folder, manifest)
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{folder}: no run folder, it has no file {MANIFEST}") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder}: the file {MANIFEST} is damaged ({error})") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise InputError(f"{folder}: the file {MANIFEST} is not the manifest of a run")
+    version = manifest.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise InputError(
+            f"{folder}: {MANIFEST} has schema_version {version!r}; this version reads {SCHEMA_VERSION} only"
+        )
+    if not isinstance(manifest.get("files"), dict):
+        raise InputError(f"{folder}: {MANIFEST} has no list of files")
+    return manifest
+
+
+class RunFolder(Mapping[str, Columns]):
+    """An opened run folder: a mapping from table name to columns, each read once, when asked for.
+
+    Attributes
+    ----------
+    folder : Path
+    manifest : dict
+    tables : mapping of str to array
+        ``final:NAME``, ``initial:NAME``, ``incs:NAME``; read when first asked for.
+    """
+
+    def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.tables: Columns = LazyNpz(folder / TABLES)
+        self._columns: dict[str, Columns] = {}
+
+    def __getitem__(self, table: str) -> Columns:
+        if table not in SCHEMA:
+            raise KeyError(table)
+        if table not in self._columns:
+            arrays = read_npz(self.folder / f"{table}.npz")
+            try:
+                self._columns[table] = as_columns(table, arrays)
+            except ValueError as error:
+                raise InputError(f"{self.folder}: the file {table}.npz is damaged ({error})") from error
+        return self._columns[table]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SCHEMA)
+
+    def __len__(self) -> int:
+        return len(SCHEMA)
