@@ -140,7 +140,10 @@ def run(command: list[str], log: str) -> None:
     with open(log, "a+", encoding="utf-8", errors="replace") as file:
         start = file.seek(0, os.SEEK_END)
         try:
-            code = subprocess.call(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
+            # With close_fds the lock would end with us, and not with an installer that outlives us.
+            code = subprocess.call(
+                command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, close_fds=False
+            )
         except OSError as error:
             raise StepError(command[0], [str(error)]) from error
         if code != 0:
@@ -152,7 +155,7 @@ def run(command: list[str], log: str) -> None:
 class Environment:
     """The folder ``.venv`` of the project, as this script makes it.
 
-    Its stamp says for which pins, Python and place it was completed. The stamp is there, saying
+    Its stamp says for which Python, place and pins it was completed. The stamp is there, saying
     "unfinished", before the first package, and is completed after the last one, so that an
     interrupted build is never believed. A ``.venv`` without a stamp is somebody else's and is
     left alone.
@@ -198,15 +201,16 @@ class Environment:
             say(f"ready after {time.monotonic() - start:.0f} s.")
 
     def _finished_stamp(self) -> str:
-        import hashlib
-
-        with open(self.constraints, "rb") as file:
-            pins = hashlib.sha256(file.read()).hexdigest()
+        with open(self.constraints, encoding="utf-8") as file:
+            pins = file.read()
         python = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
-        # The place counts because a moved environment has the old paths in its scripts.
-        return f"{pins}\n{python}\n{self.root}\n"
+        # The place counts because a moved environment has the old paths in its scripts. The pins are kept as
+        # they are and not as a hash: importing hashlib would cost more than comparing them.
+        return f"{python}\n{self.root}\n{pins}"
 
     def _folders(self) -> list[str]:
+        if self.is_running():
+            return sys.path
         import sysconfig
 
         base = {"base": self.path, "platbase": self.path}
@@ -219,7 +223,7 @@ class Environment:
         uv = shutil.which("uv")
         say(
             f"making .venv for Python {sys.version_info[0]}.{sys.version_info[1]} with the packages of "
-            f"constraints.txt, by {'uv' if uv else 'pip'} (once; about 150 MB, a minute or two)."
+            f"constraints.txt, by {'uv' if uv else 'pip'} (once; about 180 MB, a minute or two)."
         )
         for tool in [uv, None] if uv else [None]:
             try:
@@ -242,6 +246,8 @@ class Environment:
         if uv is None:
             run([*venv, self.path], self.log)
             install = [self.python, "-I", "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
+            # Compiling what is never imported costs more than half of the time; uv leaves it too.
+            install.append("--no-compile")
         else:
             run([*venv, "--without-pip", self.path], self.log)
             install = [uv, "pip", "install", "--python", self.python]
@@ -284,11 +290,15 @@ class Environment:
 
 
 def lock(file: int) -> None:
-    """Hold an exclusive lock on an open file until it is closed, where the system has such locks."""
+    """Hold an exclusive lock on an open file, where the system has such locks.
+
+    It lasts until this process and those that it started with ``close_fds=False`` have closed the file.
+    """
     try:
         import fcntl
     except ImportError:
         return
+    os.set_inheritable(file, True)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -3,18 +3,18 @@
 Exit codes: 0 fine; 1 a comparison or an unforeseen end; 2 wrong input; 3 the run diverged; 130 interrupted.
 """
 
+import functools
 import json
-import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from pskit.errors import InputError, ProtocolError
+from pskit.errors import InputError
 
 if TYPE_CHECKING:
     from pskit.config import Config
@@ -34,7 +34,32 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", show_default=False)]
 
 
-@app.command()
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Register a command whose errors become one paragraph on standard error and an exit code."""
+
+    @functools.wraps(function)
+    def guarded(*args: Any, **options: Any) -> None:
+        failure: BaseException
+        try:
+            function(*args, **options)
+            return
+        except (typer.Exit, BrokenPipeError):
+            raise  # typer ends in silence where our reader has gone, as in `pskit report RUN | head`
+        except KeyboardInterrupt as interrupt:
+            failure, message, code = interrupt, str(interrupt) or "interrupted", INTERRUPTED
+        except InputError as error:
+            failure, message, code = error, f"error: {error}", WRONG_INPUT
+        except (RuntimeError, OSError, MemoryError) as error:
+            failure, message, code = error, f"error: {type(error).__name__}: {error}", FAILED
+        if options["debug"]:
+            traceback.print_exception(failure)
+        typer.echo(message, err=True)
+        raise typer.Exit(code)
+
+    return app.command()(guarded)
+
+
+@command
 def run(
     config: Annotated[Path, typer.Argument(help="TOML file of the run.", show_default=False)],
     overrides: Annotated[
@@ -43,18 +68,25 @@ def run(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Run folder to write.", show_default="runs/CONFIG-POLICY-SLACK-HASH"),
+        typer.Option(
+            metavar="DIR", help="Run folder to write.", show_default="runs/CONFIG-POLICY-SLACK-HASH"
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an older run at DIR.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Run a config and write its trace; ends with 3 if the run diverged."""
+    """Run a config and write its trace.
+
+    Ends with 0 when it finished, with 3 when it diverged.
+    """
     import pskit
     from pskit.console.progress import showing_progress
     from pskit.console.tables import print_summary
 
     cfg = pskit.load_config(config, overrides or ())
+    if ":" in cfg.app.name:
+        sys.path.insert(0, str(Path.cwd()))  # a console script does not look there, as `python -m` does
     folder = out or default_folder(config, cfg)
     try:
         if quiet:
@@ -62,15 +94,15 @@ def run(
         else:
             with showing_progress(Console(stderr=True)) as progress:
                 trace = pskit.run(cfg, out=folder, force=force, progress=progress)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(_what_is_left(folder)) from None
+    except KeyboardInterrupt as interrupt:
+        raise KeyboardInterrupt(what_is_left(folder)) from interrupt
     if not quiet:
         print_summary(Console(), trace, folder)
     if trace.manifest["status"] == "diverged":
         raise typer.Exit(DIVERGED)
 
 
-@app.command()
+@command
 def report(folder: RunFolder, debug: Debug = False) -> None:
     """Show a run: loss, ages of reads, waiting, messages."""
     import pskit
@@ -79,17 +111,17 @@ def report(folder: RunFolder, debug: Debug = False) -> None:
     print_report(Console(), pskit.open_trace(folder), folder)
 
 
-@app.command()
+@command
 def compare(first: RunFolder, second: RunFolder, debug: Debug = False) -> None:
     """Show two runs side by side."""
     import pskit
     from pskit.console.tables import print_comparison
 
-    names = _distinct(first, second)
-    print_comparison(Console(), {name: pskit.open_trace(f) for name, f in zip(names, (first, second), strict=True)})
+    names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
+    print_comparison(Console(), names, (pskit.open_trace(first), pskit.open_trace(second)))
 
 
-@app.command()
+@command
 def doctor(debug: Debug = False) -> None:
     """Say what will work on this machine and what not."""
     from pskit.console.doctor import examine
@@ -100,10 +132,10 @@ def doctor(debug: Debug = False) -> None:
         typer.echo(f"{verdict:<4}  {what:<{widths[0]}}  {found:<{widths[1]}}  {meaning}")
 
 
-@app.command()
+@command
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Benchmarks; all of them by default.")
+        list[str] | None, typer.Argument(metavar="NAME", help="Benchmarks; all of them by default.")
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the results there, too.")
@@ -133,20 +165,17 @@ def default_folder(config: Path, cfg: "Config") -> Path:
     return Path("runs") / f"{config.stem}-{cfg.ps.policy}{slack}-{cfg.fingerprint()[:8]}"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; errors become one paragraph on standard error and an exit code."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
+def what_is_left(folder: Path) -> str:
+    """Say what an interrupted run leaves."""
+    from pskit.trace.store import open_run
+
     try:
-        code = app(args=arguments, prog_name="pskit", standalone_mode=False)
-        return code if isinstance(code, int) else 0
-    except typer.Abort as abort:
-        # Typer turns Ctrl-C into this.
-        return _fail(abort.__cause__ or abort, f"interrupted{_detail(abort.__cause__)}", INTERRUPTED, arguments)
-    except InputError as error:
-        return _fail(error, str(error), WRONG_INPUT, arguments)
-    except BrokenPipeError:
-        # The reader of our output has gone, as in `pskit report RUN | head`; keep the exit quiet, too.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (ProtocolError, OSError, MemoryError) as error:
-        return _fail(error, f"{type(error).__name__}: {error}", FAILED, arguments)
+        kept = open_run(folder).manifest["status"] == "interrupted"
+    except InputError:
+        kept = False
+    return f"interrupted; the trace so far is in {folder}" if kept else "interrupted; nothing was written"
+
+
+def main() -> None:
+    """Entry point of the console script `pskit`."""
+    app(prog_name="pskit")

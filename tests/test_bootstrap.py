@@ -36,6 +36,8 @@ class Machine:
     def __init__(self, root, monkeypatch):
         self.root = root
         self.environment = bootstrap.Environment(str(root))
+        self.monkeypatch = monkeypatch
+        self.site = Path(self.environment._folders()[0])
         self.commands = []
         self.broken = {}
         self.pins = dict(PINS)
@@ -68,7 +70,12 @@ class Machine:
                 self.add(name, version)
 
     def add(self, name, version):
-        put(f"{self.environment._folders()[0]}/{name}-{version}.dist-info/METADATA")
+        put(self.site / f"{name}-{version}.dist-info" / "METADATA")
+
+    def enter(self):
+        """From now on this process is the environment's interpreter."""
+        self.monkeypatch.setattr(sys, "prefix", self.environment.path)
+        self.monkeypatch.setattr(sys, "path", [str(self.site), *self.bare_path()])
 
     def execv(self, python, command):
         raise Restarted(python, command)
@@ -143,9 +150,11 @@ print(*set(sys.modules) - before)
 """
     for requirement in bootstrap.requirements(str(ROOT), "dependencies", "test"):
         put(tmp_path / f"{requirement.replace('>=', '-')}.dist-info")
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])}
+    for name in ("bootstrap.py", "pyproject.toml"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-S", "-c", code], env=environ, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], cwd=tmp_path, env=environ, capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["bootstrap"]
 
@@ -171,17 +180,17 @@ def test_a_finished_environment_is_used_again(machine, capsys):
     assert len(capsys.readouterr().err.splitlines()) == 2
 
 
-def test_inside_the_finished_environment_nothing_happens(machine, monkeypatch):
+def test_inside_the_finished_environment_nothing_happens(machine):
     with pytest.raises(Restarted):
         bootstrap.ensure("test")
-    monkeypatch.setattr(sys, "prefix", machine.environment.path)
+    machine.enter()
     bootstrap.ensure("test")
     assert len(machine.commands) == 3
 
 
 @pytest.mark.parametrize("step", ["pip venv", "pip packages", "pip project"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), bootstrap.StepError("pip", ["no network"])])
-def test_an_environment_left_half_made_is_never_believed(machine, step, error, capsys, monkeypatch):
+def test_an_environment_left_half_made_is_never_believed(machine, step, error):
     machine.broken[step] = error
     with pytest.raises(SystemExit) as end:
         bootstrap.ensure("test")
@@ -192,7 +201,7 @@ def test_an_environment_left_half_made_is_never_believed(machine, step, error, c
     # Not even by a process that runs in it and finds all packages there.
     for name, version in PINS.items():
         machine.add(name, version)
-    monkeypatch.setattr(sys, "prefix", machine.environment.path)
+    machine.enter()
     machine.commands.clear()
     with pytest.raises(Restarted):
         bootstrap.ensure("test")
@@ -220,10 +229,11 @@ def test_an_environment_for_something_else_is_rebuilt(machine, change, monkeypat
         machine.root.rename(moved)
         monkeypatch.setattr(bootstrap, "ROOT", str(moved))
         machine.root, machine.environment = moved, bootstrap.Environment(str(moved))
+        machine.site = Path(machine.environment._folders()[0])
     elif change == "interpreter gone":
         Path(machine.environment.python).unlink()
     else:
-        Path(f"{machine.environment._folders()[0]}/numpy-2.4.6.dist-info").rename(machine.root / "numpy")
+        (machine.site / "numpy-2.4.6.dist-info").rename(machine.root / "numpy")
     machine.commands.clear()
     with pytest.raises(Restarted):
         bootstrap.ensure("test")

@@ -34,6 +34,9 @@ ROOMS = {
         ("pskit.errors", "pskit.core", "pskit.emulation", "pskit.trace", "pskit.apps"),
         types=("pskit.config",),
     ),
+    # What the command line and paper_repro.py are made of.
+    "pskit.console": Room(("pskit", "theory")),
+    "pskit.repro": Room(("pskit", "theory", "figures")),
     "figures": Room(("pskit.errors", "pskit.trace", "pskit.analysis", "theory")),
 }
 # The modules that stand directly in pskit/ (facade, running, command line) are the top: they see everything.

@@ -26,11 +26,13 @@ def numbers(name: str, value: ArrayLike) -> FloatArray:
             lengths = sorted({np.shape(row) for row in value if not np.isscalar(row)})
             if len(lengths) > 1:
                 raise ValueError(
-                    f"{name}: got rows of unequal shape {lengths}, but every row (seed) must have the same length"
+                    f"{name}: got rows of unequal shape {lengths}, but every seed must have the same length"
                 ) from None
         raise ValueError(f"{name}: got {value!r}, but must be a number or a rectangular array") from None
     if array.size == 0:
-        raise ValueError(f"{name}: got an empty array of shape {array.shape}, but must hold at least one value")
+        raise ValueError(
+            f"{name}: got an empty array of shape {array.shape}, but must hold at least one value"
+        )
     require(name, array, np.isfinite(array), "finite")
     return array
 
@@ -118,7 +120,9 @@ def sweep(**arguments: FloatArray) -> tuple[int, ...]:
         return np.broadcast_shapes(*(a.shape for a in arguments.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arguments.items() if a.ndim)
-        raise ValueError(f"{shapes}: got shapes that do not broadcast, but a sweep needs shapes that do") from None
+        raise ValueError(
+            f"{shapes}: got shapes that do not broadcast, but a sweep needs shapes that do"
+        ) from None
 
 
 def unwrap(array: FloatArray) -> Values:

@@ -1,4 +1,4 @@
-"""Sums over t = 1..T of functions of 1/sqrt(t), for any T: closed forms and an exact-to-rounding quadrature."""
+"""Sums over t = 1..T of functions of 1/sqrt(t), for any T: closed forms, and a rule exact to rounding."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def _harmonic(count: FloatArray) -> tuple[FloatArray, FloatArray]:
 def clock_nodes(T: int, level: int) -> tuple[FloatArray, FloatArray]:
     """Points t and weights so that sum_{t<=T} f(theta / sqrt(t)) = sum(weight * f(theta / sqrt(t points))).
 
-    Early t are taken one by one. Later ones are cut into blocks so short that t at most doubles and x = theta / sqrt(t)
-    moves by at most pi / spread within one, where spread is the range of the law whose log-moment function f is
-    (its nearest complex singularity lies at least pi / spread off the real axis). On a block of n consecutive
-    integers the Gauss rule of the discrete Chebyshev polynomials converges faster than 4^-40.
+    Early t are taken one by one. Later ones are cut into blocks so short that t at most doubles and x = theta
+    / sqrt(t) moves by at most pi / spread within one, where spread is the range of the law whose log-moment
+    function f is (its nearest complex singularity lies at least pi / spread off the real axis). On a block of
+    n consecutive integers the Gauss rule of the discrete Chebyshev polynomials converges faster than 4^-40.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ def clock_nodes(T: int, level: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _block_rules(lengths: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Gauss rules of the counting measure on 0..n-1 for each n in `lengths`: nodes and weights (blocks, order).
+    """Gauss rules of the counting measure on 0..n-1, n in `lengths`: nodes and weights (blocks, order).
 
-    Recurrence of the discrete Chebyshev (Gram) polynomials: a_k = (n - 1) / 2, b_k = k^2 (n^2 - k^2) / (4 (4 k^2 - 1)).
+    Recurrence of the discrete Chebyshev (Gram) polynomials: a_k = (n-1)/2, b_k = k^2 (n^2-k^2)/(4 (4 k^2 - 1)).
     b_k <= 0 from k = n on, so a block of n < order points gets its n points back, with weight 1.
     """
     k = np.arange(1, _ORDER, dtype=np.float64)

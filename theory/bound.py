@@ -81,7 +81,9 @@ OWN = "every worker sees its own updates"
 """Assumptions that several theorems share."""
 
 
-def regret(terms: Mapping[str, FloatArray], trivial: FloatArray, assumptions: tuple[str, ...], source: str) -> Bound:
+def regret(
+    terms: Mapping[str, FloatArray], trivial: FloatArray, assumptions: tuple[str, ...], source: str
+) -> Bound:
     """The bound sum(terms) on a regret; `trivial` is the distance bound L T sqrt(2 F2) on the regret at x_t.
 
     The regret at the views exceeds that at the references x_t by at most the term `staleness`, which is

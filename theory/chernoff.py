@@ -7,9 +7,9 @@ psi on the log-moment function of one centred gamma - mu <= U:
     two_point   psi(x) = ln(p e^(x U) + (1 - p) e^(-x sigma / U)), p = sigma / (sigma + U^2)
     cramer      psi(x) = ln sum_j p_j e^(x (v_j - mu))
 
-Each is ln(1 + m x + sum_j w_j phi(x v_j)) with phi(x) = e^x - 1 - x, the form in which small x lose no digits.
-a_t may stand for the true weights eta L^2 w_t of Lemma 4 because these are averages of the a_t (rows and columns of
-the averaging sum to at most 1) and l -> psi(l) + mu l is convex and increasing.
+Each is ln(1 + m x + sum_j w_j phi(x v_j)) with phi(x) = e^x - 1 - x, the form in which small x lose no
+digits. a_t may stand for the true weights eta L^2 w_t of Lemma 4 because these are averages of the a_t (rows
+and columns of the averaging sum to at most 1) and l -> psi(l) + mu l is convex and increasing.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ def rate(y: float, T: int, psi: LogMoment) -> float:
 
     Notes
     -----
-    Safeguarded Newton's method from Bennett's minimiser. Any theta gives a valid bound, and the value depends on
-    the error of theta only to second order.
+    Safeguarded Newton's method from Bennett's minimiser. Any theta gives a valid bound, and the value depends
+    on the error of theta only to second order.
     """
     h_T, H_T = (float(v) for v in _harmonic(np.asarray(float(T))))
     end = psi.top * h_T

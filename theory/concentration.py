@@ -25,8 +25,8 @@ _INDEPENDENT = ("X_1..X_T independent with mean 0, X_t <= M, sum of the variance
 def bennett_h(r: FloatArray) -> FloatArray:
     """h(r) = (1 + r) ln(1 + r) - r for r >= 0, to full relative precision.
 
-    Below r = 1/2 the two terms cancel, so there h(r) = r^2 / (2 + r) + 2 (1 + r) (z^3/3 + z^5/5 + ...), z = r / (2 + r),
-    whose terms are all positive.
+    Below r = 1/2 the two terms cancel, so there h(r) = r^2 / (2 + r) + 2 (1 + r) (z^3/3 + z^5/5 + ...), z = r
+    / (2 + r), whose terms are all positive.
     """
     r = np.asarray(r, dtype=np.float64)
     small = np.minimum(r, 0.5)

@@ -65,10 +65,10 @@ def excursion(values: Values) -> float:
     """
     if (values <= 0).any():
         raise InputError(f"an excursion is a ratio of positive losses; the smallest value is {values.min()}")
-    if len(values) < 2:
-        return float("nan")
     if not np.isfinite(values).all():
         return float("inf")
+    if len(values) < 2:
+        return float("nan")
     return float((values[1:] / np.minimum.accumulate(values)[:-1]).max())
 
 

@@ -1,11 +1,11 @@
 """A worker's ratings, clock by clock.
 
-The worker goes through its ratings in one random order per epoch, and clock c takes the positions from n c f up to n
-(c + 1) f of all epochs in a row (n ratings, f the share of one clock, rounded down). When 1 / f is a whole number,
-each epoch is cut exactly into that many clocks.
+The worker goes through its ratings in one random order per epoch, and clock c takes the positions from n c f
+up to n (c + 1) f of all epochs in a row (n ratings, f the share of one clock, rounded down). When 1 / f is a
+whole number, each epoch is cut exactly into that many clocks.
 
-Which rows a clock touches decides what is fetched and so the schedule of a run, so all of this is integer arithmetic
-on keyed random words, equal on every platform.
+Which rows a clock touches decides what is fetched and so the schedule of a run, so all of this is integer
+arithmetic on keyed random words, equal on every platform.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pskit.apps.kernels.grouping import group_rows
+from pskit.data.ratings import Triples
 
 _LONGEST_PLAN = 4096
 """Clocks planned at once at most, for very small clocks."""
@@ -42,12 +43,7 @@ class Minibatch(NamedTuple):
 
 
 def minibatches(
-    user: NDArray[np.int32],
-    item: NDArray[np.int32],
-    value: NDArray[np.float32],
-    fraction: float,
-    clocks: int,
-    stream: Callable[..., Any],
+    own: Triples, fraction: float, clocks: int, stream: Callable[..., Any]
 ) -> Iterator[Minibatch]:
     """One minibatch per clock; empty ones where the share of a clock is below one rating.
 
@@ -55,20 +51,23 @@ def minibatches(
 
     Parameters
     ----------
-    user, item : (n,) int32, value : (n,) float32
-        One worker's ratings; n may be 0.
+    own : Triples
+        One worker's n ratings; n may be 0.
     fraction : float
         Share of the ratings that one clock covers, above 0 and at most 1.
     clocks : int
     stream : callable
         ``stream("epoch", e).permutation(n)`` is the order of epoch e.
     """
+    user, item, value = own
     n = len(value)
     share = Fraction(fraction).limit_denominator(10**9)
     n_users, n_items = (int(ids.max(initial=-1)) + 1 for ids in (user, item))
     plan = min(ceil(1 / share), _LONGEST_PLAN) if share else _LONGEST_PLAN
     for first in range(0, clocks, plan):
-        ends = [n * c * share.numerator // share.denominator for c in range(first, min(first + plan, clocks) + 1)]
+        ends = [
+            n * c * share.numerator // share.denominator for c in range(first, min(first + plan, clocks) + 1)
+        ]
         order = _positions(ends[0], ends[-1], n, stream)
         bounds = np.array(ends) - ends[0]
         users, user_bounds, local_user = group_rows(user[order], bounds, n_users)

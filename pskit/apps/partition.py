@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 def balanced_owner(counts: NDArray[np.integer], workers: int) -> NDArray[np.int32]:
-    """Owner of each user: users by falling number of ratings, each to the worker with the fewest ratings so far.
+    """Owner of each user: by falling number of ratings, each to the worker with the fewest so far.
 
     Parameters
     ----------
@@ -20,8 +20,8 @@ def balanced_owner(counts: NDArray[np.integer], workers: int) -> NDArray[np.int3
     Returns
     -------
     (n_users,) int32
-        A function of the arguments alone (ties go to the lower user and the lower worker). No worker has more ratings
-        than the mean plus the largest user's.
+        A function of the arguments alone (ties go to the lower user and the lower worker). No worker has more
+        ratings than the mean plus the largest user's.
     """
     owner = np.empty(len(counts), np.int32)
     loads = [(0, worker) for worker in range(workers)]

@@ -1,10 +1,10 @@
-"""A quadratic with noisy gradients: small enough that runs with 1024 workers show the cost of everything else.
+"""A quadratic with noisy gradients, so small that a run shows the cost of everything else.
 
     f(x) = sum_i h_i (x_i - x*_i)^2 / 2
 
-All workers read all of x and take one step per clock along their own noisy gradient,
-x <- x - step (h (x - x*) + noise xi) with xi standard normal. Steps of all workers add up: with P workers the largest
-stable step is below 2 / (P max h), and falls with staleness.
+All workers read all of x and take one step per clock along their own noisy gradient, x <- x - step (h (x -
+x*) + noise xi) with xi standard normal. Steps of all workers add up: with P workers the largest stable step
+is below 2 / (P max h), and falls with staleness.
 """
 
 import math
@@ -34,9 +34,17 @@ def minimiser(dim: int) -> Column:
     return np.where(np.arange(dim) % 2, -1.0, 1.0).reshape(dim, 1)
 
 
-def gradient(x: Column, h: Column, best: Column) -> Column:
-    """Gradient of f at x, all (dim, 1) float64."""
-    return h * (x - best)
+def excess(x: Column, h: Column, best: Column) -> float:
+    """f(x) - f(x*), all arguments (dim, 1) float64."""
+    with np.errstate(over="ignore"):
+        return float(np.sum(h * (x - best) ** 2) / 2)
+
+
+def step_along(x: Column, h: Column, best: Column, step: float) -> Column:
+    """One step against the gradient of f at x, all arrays (dim, 1) float64."""
+    # Overflow: a diverging run is reported where its update is taken in.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return -step * (h * (x - best))
 
 
 class Quadratic:
@@ -58,22 +66,21 @@ class Quadratic:
         stream = ps.stream("noise")
         for clock in range(app.clocks):
             step = app.step / math.sqrt(clock + 1) if app.schedule == "inverse-sqrt" else app.step
-            target = best
+            centre = best
             if app.noise:
                 if clock % _NOISE_CLOCKS == 0:
                     draws = stream.normal(_NOISE_CLOCKS * dim).reshape(_NOISE_CLOCKS, dim, 1)
-                    # h (x - x*) + noise xi = h (x - target)
-                    targets = best - app.noise * draws / h
-                target = targets[clock % _NOISE_CLOCKS]
-            delta = await ps.compute(_step, await x.get(ids), h * -step, target, cost=dim)
+                    # h (x - x*) + noise xi = h (x - centre): noise moves the minimiser that a step heads for.
+                    centres = best - app.noise * draws / h
+                centre = centres[clock % _NOISE_CLOCKS]
+            delta = await ps.compute(step_along, await x.get(ids), h, centre, step, cost=dim)
             x.inc(ids, delta)
             await ps.clock()
 
     def objective(self, tables: Mapping[str, Array]) -> dict[str, float]:
         """``loss`` = f(x) - f(x*)."""
         x = tables["x"]
-        dim = len(x)
-        return {"loss": float(np.sum(curvatures(dim) * (x - minimiser(dim)) ** 2) / 2)}
+        return {"loss": excess(x, curvatures(len(x)), minimiser(len(x)))}
 
     def describe(self, cfg: Any) -> str:
         """One line for captions."""

@@ -1,7 +1,7 @@
 """`pskit bench`: runs the benchmarks of the source tree and collects their ratios.
 
-A benchmark is a file ``benchmarks/NAME.py`` whose docstring begins with one line on what it measures, with a
-function ``measure() -> list[Ratio]``. What is compared is measured interleaved, in one run: only ratios count.
+A benchmark is a file ``benchmarks/NAME.py`` with a function ``measure() -> list[Ratio]``. What it compares it
+measures interleaved, in one run: only ratios count.
 """
 
 import difflib
@@ -40,7 +40,7 @@ class Ratio(NamedTuple):
     met: bool | None = None
 
 
-def available(folder: Path = FOLDER) -> dict[str, Path]:
+def available() -> dict[str, Path]:
     """Benchmarks by name.
 
     Raises
@@ -48,21 +48,23 @@ def available(folder: Path = FOLDER) -> dict[str, Path]:
     InputError
         There are none: the package was installed without its source tree.
     """
-    found = {path.stem: path for path in sorted(folder.glob("[!_]*.py"))}
+    found = {path.stem: path for path in sorted(FOLDER.glob("[!_]*.py"))}
     if not found:
-        raise InputError(f"{folder}: no benchmarks there; they are part of the source tree, not of the package.")
+        raise InputError(
+            f"{FOLDER}: no benchmarks there; they are part of the source tree, not of the package."
+        )
     return found
 
 
-def choose(names: Iterable[str], folder: Path = FOLDER) -> dict[str, Path]:
+def choose(names: Iterable[str]) -> dict[str, Path]:
     """Return the benchmarks called `names`, all of them without any; InputError on an unknown name."""
-    known = available(folder)
+    known = available()
     names = list(names) or list(known)
     for name in names:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
             hint = f' did you mean "{close[0]}"?' if close else ""
-            raise InputError(f'bench {name}: unknown benchmark;{hint} Allowed: {", ".join(known)}.')
+            raise InputError(f"bench {name}: unknown benchmark;{hint} Allowed: {', '.join(known)}.")
     return {name: known[name] for name in names}
 
 

@@ -21,7 +21,6 @@ NEEDED = ("numpy", "scipy", "numba", "pydantic", "typer", "rich", "matplotlib", 
 OPTIONAL = {
     "pandas": "trace.to_pandas()",
     "xarray": "trace.to_xarray()",
-    "mpi4py": "comparisons with MPI",
     "hypothesis": "the property tests",
 }
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -75,7 +74,9 @@ def _memory() -> Finding:
 
     free = available_bytes()
     if free is None:
-        return Finding("note", "memory", "not known here", "a run that is too large is not refused in advance")
+        return Finding(
+            "note", "memory", "not known here", "a run that is too large is not refused in advance"
+        )
     meaning = "a run says what it needs before it starts, and is refused when that does not fit"
     return Finding("ok" if free >= ENOUGH_MEMORY else "note", "memory", f"{format_bytes(free)} free", meaning)
 
@@ -85,15 +86,21 @@ def _shared_memory() -> Finding:
         return Finding("note", "shared memory", f"no {SHARED_MEMORY}", "runs in virtual time do not need it")
     free = shutil.disk_usage(SHARED_MEMORY).free
     if free >= ENOUGH_SHARED_MEMORY:
-        return Finding("ok", "shared memory", f"{format_bytes(free)} free", "enough for processes that share tables")
-    meaning = "runs in virtual time do not need it; for processes that share tables start the container with more"
+        return Finding(
+            "ok", "shared memory", f"{format_bytes(free)} free", "enough for processes that share tables"
+        )
+    meaning = (
+        "runs in virtual time do not need it; for processes that share tables start the container with more"
+    )
     return Finding("note", "shared memory", f"{format_bytes(free)} free", meaning)
 
 
 def _start_method() -> Finding:
+    """The safest start method that this system has (fork breaks threads)."""
     methods = multiprocessing.get_all_start_methods()
     chosen = "forkserver" if "forkserver" in methods else "spawn"
-    return Finding("ok", "start of processes", ", ".join(methods), f"{chosen} is the one to use; fork breaks threads")
+    meaning = f"runs in virtual time start none; {chosen} is there for those that do"
+    return Finding("ok", "start of processes", ", ".join(methods), meaning)
 
 
 def _packages() -> Iterator[Finding]:
@@ -106,7 +113,12 @@ def _packages() -> Iterator[Finding]:
     for name, use in OPTIONAL.items():
         version = _version(name)
         missing = f"only needed for {use}: pip install {name}"
-        yield Finding("note" if version is None else "ok", name, version or "not installed", missing if version is None else use)
+        yield Finding(
+            "note" if version is None else "ok",
+            name,
+            version or "not installed",
+            missing if version is None else use,
+        )
 
 
 def _version(name: str) -> str | None:
@@ -119,7 +131,7 @@ def _version(name: str) -> str | None:
 def _threads() -> Finding:
     settings = {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ}
     found = ", ".join(f"{name}={value}" for name, value in settings.items()) or "none set"
-    return Finding("ok", "thread settings", found, "kernels use one thread each, whatever these say")
+    return Finding("ok", "thread settings", found, "the built-in kernels use one thread each")
 
 
 def _kernel_cache() -> Finding:
@@ -128,5 +140,9 @@ def _kernel_cache() -> Finding:
 
     place = os.environ.get("NUMBA_CACHE_DIR") or os.path.dirname(pskit.__file__)
     if os.access(place, os.W_OK):
-        return Finding("ok", "kernel cache", "writable", "only the first run after an installation compiles kernels")
-    return Finding("note", "kernel cache", "read-only", "set NUMBA_CACHE_DIR if each run spends seconds on compiling")
+        return Finding(
+            "ok", "kernel cache", "writable", "only the first run after an installation compiles kernels"
+        )
+    return Finding(
+        "note", "kernel cache", "read-only", "set NUMBA_CACHE_DIR if each run spends seconds on compiling"
+    )

@@ -20,7 +20,9 @@ def share(value: float) -> str:
 
 
 def loss_at(trace: Trace, clock: int, name: str = "loss") -> float:
-    """Value of a metric at the last evaluation up to `clock`; NaN when the run did not get there."""
+    """Value of a metric at the last evaluation up to `clock`; NaN when the run has none, or ended earlier."""
+    if name not in metric_names(trace):
+        return math.nan
     curve = trace.loss(name)
     reached = curve["clock"] <= clock
     if not reached.any() or curve["clock"][-1] < clock:
@@ -60,7 +62,7 @@ def setting(trace: Trace) -> str:
     ps, cluster = config["ps"], config["cluster"]
     slack = "no bound" if ps.get("slack") is None else f"slack {ps['slack']}"
     workers = cluster["clients"] * cluster["threads"]
-    return f"{config['app']['name']}, {ps['policy']}, {slack}, {workers} workers, {ps['shards']} shards"
+    return f"{config['app']['name']}, {ps['policy']}, {slack}, P = {workers}, shards = {ps['shards']}"
 
 
 def facts(trace: Trace) -> dict[str, str]:
@@ -107,7 +109,7 @@ def differences(one: dict[str, Any], other: dict[str, Any]) -> dict[str, tuple[s
 
 
 def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    flat = {}
+    flat: dict[str, str] = {}
     for key, value in tree.items():
         if isinstance(value, dict):
             flat |= _flat(value, f"{prefix}{key}.")

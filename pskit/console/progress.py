@@ -13,7 +13,9 @@ SECONDS_BETWEEN_LINES = 5.0
 
 
 @contextmanager
-def showing_progress(console: Console, clock: Callable[[], float] = time.monotonic) -> Iterator[ProgressCallback]:
+def showing_progress(
+    console: Console, clock: Callable[[], float] = time.monotonic
+) -> Iterator[ProgressCallback]:
     """Context: a callback for `pskit.run` that shows clocks, waiting share, messages and the time left.
 
     Parameters
@@ -65,4 +67,6 @@ def _clocks(total: int, info: dict[str, Any]) -> str:
 
 
 def _facts(info: dict[str, Any]) -> str:
-    return f"{info['waiting_share']:.0%} waiting, {info['messages']:,} messages, {info['in_flight']:,} in flight"
+    return (
+        f"{info['waiting_share']:.0%} waiting, {info['messages']:,} messages, {info['in_flight']:,} in flight"
+    )

@@ -1,8 +1,7 @@
 """Runs as tables of the terminal: the summary after a run, the report of one, the comparison of two."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -31,9 +30,8 @@ def print_report(console: Console, trace: Trace, folder: Path) -> None:
     console.print(_metrics_table(trace), _ages_table(trace), _time_table(trace), _messages_table(trace))
 
 
-def print_comparison(console: Console, traces: Mapping[str, Trace]) -> None:
+def print_comparison(console: Console, names: tuple[str, str], runs: tuple[Trace, Trace]) -> None:
     """Print two runs side by side: what differs in their configs, their facts, loss at equal clocks."""
-    names, runs = list(traces), list(traces.values())
     settings = _table("config", *names)
     for key, values in facts.differences(dict(runs[0].config), dict(runs[1].config)).items():
         if key != "preset":
@@ -44,7 +42,11 @@ def print_comparison(console: Console, traces: Mapping[str, Trace]) -> None:
     results = _table("result", *names)
     both = [facts.facts(run) for run in runs]
     for label in dict.fromkeys([*both[0], *both[1]]):
-        results.add_row(label, *(column.get(label, "-") for column in both))
+        shown = [column.get(label, "-") for column in both]
+        if label == "data" and shown[0] == shown[1]:
+            console.print(shown[0], markup=False, highlight=False)
+        elif label != "setting":  # the configs above say it
+            results.add_row(label, *shown)
 
     losses = _table("loss at clock", *names)
     for clock in facts.milestones(max(map(facts.last_clock, runs))):
@@ -99,10 +101,8 @@ def _print_pairs(console: Console, pairs: Mapping[str, str]) -> None:
         console.print(f"{label:<{width}}{value}", soft_wrap=True, markup=False, highlight=False)
 
 
-def _table(*headers: str, rows: Iterable[Any] = ()) -> Table:
+def _table(*headers: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, header in enumerate(headers):
         table.add_column(header, justify="left" if place == 0 or not header else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
     return table

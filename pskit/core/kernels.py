@@ -47,7 +47,7 @@ def norms(delta: Any) -> Any:
     largest = 0.0
     for i in range(delta.shape[0]):
         for j in range(delta.shape[1]):
-            x = float(delta[i, j])
+            x = np.float64(delta[i, j])  # not float(): that keeps float32 when compiled
             squares += x * x
             largest = max(largest, abs(x))
     return squares, largest

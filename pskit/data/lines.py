@@ -1,7 +1,7 @@
 """One line of a ratings file: which formats there are, and what is wrong with a line.
 
-This is the readable definition of the formats. `scan` reads the same language at speed; where it meets a line that
-it refuses, `parse_line` says why.
+This is the readable definition of the formats. `scan` reads the same language at speed; where it meets a line
+that it refuses, `parse_line` says why.
 """
 
 import re
@@ -68,8 +68,8 @@ def detect_format(line: str) -> LineFormat:
     if not fields[0][:1].isalpha():
         if len(fields) not in (3, 4):
             raise BadLine(
-                f"{_count(fields)} where user, item and rating (and perhaps a timestamp) are expected, separated by "
-                "commas, '::', TABs or blanks"
+                f"{_count(fields)} where user, item and rating (and perhaps a timestamp) are expected, "
+                "separated by commas, '::', TABs or blanks"
             )
         return LineFormat(separator, len(fields))
     # MovieLens writes userId,movieId; RecBole writes user_id:token, item_id:token.

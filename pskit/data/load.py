@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pskit.data.ratings import Ratings, content_hash
+from pskit.data.ratings import Ratings, Triples, content_hash
 from pskit.data.text import read_ratings
 from pskit.errors import InputError
 
@@ -21,9 +21,9 @@ EMBEDDED = {
 def load_ratings(name_or_path: str | Path) -> Ratings:
     """Load an embedded data set by its name, or else a user's file by its path.
 
-    Files: MovieLens csv or RecBole `.inter` (with header), `::` or TAB separated `user item rating timestamp`, and
-    `row col value` separated by blanks; the format is detected. An embedded name wins; write `./ml-small` for a file
-    of that name.
+    Files: MovieLens csv or RecBole `.inter` (with header), `::` or TAB separated `user item rating
+    timestamp`, and `row col value` separated by blanks; the format is detected. An embedded name wins; write
+    `./ml-small` for a file of that name.
 
     Raises
     ------
@@ -43,9 +43,14 @@ def load_ratings(name_or_path: str | Path) -> Ratings:
 
 def _load_embedded(name: str) -> Ratings:
     file, expected = EMBEDDED[name]
-    with files("pskit.data").joinpath(file).open("rb") as stream, np.load(stream, allow_pickle=False) as columns:
-        user, item, doubled = columns["user"], columns["item"], columns["rating_x2"]
+    with (
+        files("pskit.data").joinpath(file).open("rb") as stream,
+        np.load(stream, allow_pickle=False) as columns,
+    ):
+        user, item, doubled = (columns[name].astype("<i4") for name in ("user", "item", "rating_x2"))
         user_ids, item_ids = columns["user_ids"], columns["movie_ids"]
-    if content_hash((user, "<i4"), (item, "<i4"), (doubled, "<i4")) != expected:
-        raise InputError(f"the embedded data set {name} ({file}) is damaged: its content hash differs; reinstall")
-    return Ratings.from_ids(user_ids[user], item_ids[item], doubled.astype(np.float32) / 2, name)
+    if content_hash(user, item, doubled) != expected:
+        raise InputError(
+            f"the embedded data set {name} ({file}) is damaged: its content hash differs; reinstall"
+        )
+    return Ratings.from_ids(Triples(user_ids[user], item_ids[item], doubled.astype(np.float32) / 2), name)

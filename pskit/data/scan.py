@@ -1,7 +1,7 @@
 """Compiled scanner for blocks of whole lines of a ratings file; `lines` defines what it accepts.
 
-One pass over the bytes, without a Python object per line: NumPy's and the standard library's readers are ten and
-more times slower, which matters at 20 million lines.
+One pass over the bytes, without a Python object per line: NumPy's and the standard library's readers are ten
+and more times slower, which matters at 20 million lines.
 """
 
 from typing import Any

@@ -9,9 +9,9 @@ from pskit.data.ratings import Ratings
 def held_out(ratings: Ratings, share: float) -> NDArray[np.bool_]:
     """Mark about ``share`` of the ratings: (n,) bool.
 
-    The choice is a hash of user and item, so it depends on nothing but the pair and the share: test losses of runs
-    with other seeds or sizes compare, and a larger share contains a smaller one. The hash is the finaliser of
-    SplitMix64 [Steele, Lea, Flood, OOPSLA 2014].
+    The choice is a hash of user and item, so it depends on nothing but the pair and the share: test losses of
+    runs with other seeds or sizes compare, and a larger share contains a smaller one. The hash is the
+    finaliser of SplitMix64 [Steele, Lea, Flood, OOPSLA 2014].
     """
     x = ratings.user.astype(np.uint64) << np.uint64(32) | ratings.item.astype(np.uint64)
     x += np.uint64(0x9E3779B97F4A7C15)

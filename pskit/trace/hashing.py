@@ -62,11 +62,15 @@ def file_sha256(path: Path) -> str:
 
 @lru_cache
 def code_fingerprint() -> str:
-    """SHA-256 over the names and contents of the package's own ``.py`` files.
+    """Return the `source_fingerprint` of the package itself.
 
     Together with the config's fingerprint it says whether a finished run may be used again.
     """
-    root = Path(__file__).resolve().parents[1]
+    return source_fingerprint(Path(__file__).resolve().parents[1])
+
+
+def source_fingerprint(root: Path) -> str:
+    """SHA-256 over the names and contents of the ``.py`` files below ``root``."""
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py"), key=lambda p: p.relative_to(root).as_posix()):
         content = path.read_bytes()

@@ -4,7 +4,7 @@ Every record has a 64-bit key, drawn from what it is (worker and clock, message 
 ``k`` keeps the keys below ``2**(64 - k)``, so a level is a part of the one before. The sample starts at
 level 0 and, whenever it holds more rows than its cap, goes up and drops what the new level does not
 keep. The final level is the lowest one whose sample fits, whatever the order of arrival, and
-``2**-level`` is the exact probability with which a key was kept.
+``2**-level`` is the share of all keys that it keeps.
 """
 
 from typing import Any
@@ -21,8 +21,8 @@ class KeyedSample:
     Parameters
     ----------
     cap : int or None
-        Largest number of rows; None keeps everything. A sample is never thinned to nothing: when the
-        next level would be empty it stays above its cap.
+        Largest number of rows; None keeps everything. A sample is never thinned to nothing: it stays
+        above its cap when the next level has no group.
     group_width, row_width : int
         Columns of a group line and of a row line.
 
@@ -53,7 +53,7 @@ class KeyedSample:
 
     @property
     def share(self) -> float:
-        """Probability with which a key is kept; a power of two, so exact."""
+        """Share of all possible keys that is kept, a power of two."""
         return 2.0**-self.level
 
     def add(
@@ -80,7 +80,7 @@ class KeyedSample:
 
     def _raise_level(self) -> bool:
         keys, sizes, groups, rows = self._joined()
-        kept = keys <= np.uint64(self.threshold >> 1)
+        kept = keys < np.uint64(2 ** (64 - self.level) // 2)
         if not kept.any():
             return False
         self.level += 1

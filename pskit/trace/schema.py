@@ -61,6 +61,7 @@ SCHEMA: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "t_compute": _I8,
             "t_wait": _I8,
         },
+        # `t_deliver` is -1 where the message was lost.
         "messages": {
             "id": _I8,
             "kind": _I4,

@@ -7,6 +7,7 @@ other file.
 
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,11 +30,14 @@ def check_target(folder: Path | str, force: bool = False) -> None:
     Raises
     ------
     InputError
-        When ``folder`` is a file, or not empty and ``force`` is not set, or, even then, when what it
-        holds is not a run: nothing else is ever deleted.
+        When ``folder`` is a file or lies where no folder can be made; when it is not empty and
+        ``force`` is not set; or, even then, when what it holds is not a run: nothing else is ever deleted.
     """
     folder = Path(folder)
     if not folder.exists():
+        above = next(p for p in folder.absolute().parents if p.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            raise InputError(f"{folder}: no folder can be made there, {above} is a file or not writable")
         return
     if not folder.is_dir():
         raise InputError(f"{folder}: this is a file; the output of a run is a folder")
@@ -86,7 +90,7 @@ def write_run(
     Raises
     ------
     InputError
-        See `check_target`; also when the folder cannot be made.
+        See `check_target`.
     KeyError, ValueError
         When the columns do not follow the schema.
     """
@@ -95,21 +99,18 @@ def write_run(
     checked = {name: as_columns(name, columns[name]) for name in SCHEMA}
     if unknown := sorted(set(columns) - set(SCHEMA)):
         raise KeyError(f"tables {unknown} are not in the schema {sorted(SCHEMA)}")
-    try:
-        with atomic_folder(folder) as work:
-            (work / CONFIG).write_text(config_toml, encoding="utf-8", newline="\n")
-            write_npz(work / TABLES, tables)
-            for name, table in checked.items():
-                write_npz(work / f"{name}.npz", table)
-            full = {
-                "format": FORMAT,
-                "schema_version": SCHEMA_VERSION,
-                **manifest,
-                "files": {name: file_sha256(work / name) for name in FILES},
-            }
-            (work / MANIFEST).write_text(_to_json(full), encoding="utf-8", newline="\n")
-    except (PermissionError, FileExistsError, NotADirectoryError) as error:
-        raise InputError(f"{folder}: cannot write a run there ({error.strerror})") from error
+    with atomic_folder(folder) as work:
+        (work / CONFIG).write_text(config_toml, encoding="utf-8", newline="\n")
+        write_npz(work / TABLES, tables)
+        for name, table in checked.items():
+            write_npz(work / f"{name}.npz", table)
+        full = {
+            "format": FORMAT,
+            "schema_version": SCHEMA_VERSION,
+            **manifest,
+            "files": {name: file_sha256(work / name) for name in FILES},
+        }
+        (work / MANIFEST).write_text(_to_json(full), encoding="utf-8", newline="\n")
     return folder
 
 

@@ -139,5 +139,5 @@ def test_zero_times_are_allowed() -> None:
 
 
 def test_a_missing_file_is_reported() -> None:
-    with pytest.raises(ValueError, match="missing.txt"):
+    with pytest.raises(ValueError, match=r"missing\.txt"):
         Quantile(Distribution(model="empirical", file="missing.txt"))

@@ -1,1 +1,1 @@
-"""Compiled inner loops of the applications, each with a plain NumPy twin that the tests take as the oracle."""
+"""Compiled inner loops of the applications, each with a plain twin that the tests take as the oracle."""

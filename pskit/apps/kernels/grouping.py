@@ -42,12 +42,13 @@ def group_rows(rows: Any, bounds: Any, n_rows: int) -> Any:
     local = np.empty(n, np.int32)
     last = np.full(m, -1, np.int32)
     count = np.zeros(m + 1, np.int64)
-    for j in order:
-        i = batch[j]
-        if last[i] != rows[j]:
-            last[i] = rows[j]
-            count[i + 1] += 1
-        local[j] = count[i + 1] - 1
+    for place in range(n):
+        j = order[place]
+        mine = batch[j]
+        if last[mine] != rows[j]:
+            last[mine] = rows[j]
+            count[mine + 1] += 1
+        local[j] = count[mine + 1] - 1
     distinct_bounds = np.cumsum(count)
     distinct = np.empty(distinct_bounds[m], np.int32)
     for j in range(n):

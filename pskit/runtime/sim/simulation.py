@@ -6,13 +6,15 @@ sends are carried out before any worker goes on, since a worker's next message m
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from heapq import heappop
 from typing import Any
 
 from pskit.apps.base import InitContext, Worker
 from pskit.core.clocks import VectorClock
 from pskit.core.client import Client, NonFiniteUpdate
 from pskit.core.layout import Layout
-from pskit.core.messages import Applied, Effect, Left, Push, Read, Reply, ToClient, ToShard
+from pskit.core.channel import Ack, Segment
+from pskit.core.messages import Applied, Effect, Left, Message, Push, Read, Reply, ToClient, ToShard
 from pskit.core.policies import make_policy
 from pskit.core.rows import RowPools
 from pskit.core.server import ServerShard
@@ -155,25 +157,22 @@ class Simulation:
         return min(clocks), info
 
     def _loop(self) -> None:
-        queue, transport, n_clients = self.queue, self.transport, self.n_clients
+        queue, heap = self.queue, self.queue.heap
         until_look = COLLECT_EVERY
-        while queue.heap:
-            _, kind, dst, src, _, payload = queue.pop()
+        while heap:
+            queue.now, kind, dst, src, _, payload = heappop(heap)
             if kind == DELIVER:
-                for message in transport.arrive(dst, src, payload):
-                    if dst < n_clients:
-                        self._carry_out(dst, self.clients[dst].receive(src - n_clients, message))
-                    else:
-                        shard = self.shards[dst - n_clients]
-                        self._carry_out(dst, shard.receive(src, message))
-                        if shard.clock.minimum > self._seen.received[shard.shard]:
-                            self._on_rise(shard)
+                if type(payload) is Segment or type(payload) is Ack:
+                    for message in self.transport.arrive(dst, src, payload):
+                        self._deliver(dst, src, message)
+                else:
+                    self._deliver(dst, src, payload)
             elif kind == FINISH:
                 self.drivers[dst].finished(payload)
             elif kind == CALL:
                 payload()
             else:
-                transport.timer(dst, src, payload)
+                self.transport.timer(dst, src, payload)
             until_look -= 1
             if until_look == 0:
                 until_look = COLLECT_EVERY
@@ -184,17 +183,26 @@ class Simulation:
             if self.evaluation.stopped:
                 return
 
+    def _deliver(self, dst: int, src: int, message: Message) -> None:
+        if dst < self.n_clients:
+            self._carry_out(dst, self.clients[dst].receive(src - self.n_clients, message))
+        else:
+            shard = self.shards[dst - self.n_clients]
+            self._carry_out(dst, shard.receive(src, message))
+            if shard.clock.minimum > self._seen.received[shard.shard]:
+                self._on_rise(shard)
+
     def _carry_out(self, at: int, effects: list[Effect]) -> None:
         """Carry out what the machine at end point ``at`` asks for: sends first, then workers go on."""
-        transport, reads = self.transport, []
+        send, reads = self.transport.send, []
         for effect in effects:
             kind = type(effect)
-            if kind is ToClient:
-                transport.send(at, effect.client, effect.message)  # type: ignore[union-attr]
-            elif kind is ToShard:
-                transport.send(at, self.n_clients + effect.shard, effect.message)  # type: ignore[union-attr]
-            elif kind is Applied:
+            if kind is Applied:
                 self._record_update(effect)  # type: ignore[arg-type]
+            elif kind is ToClient:
+                send(at, effect[0], effect[1])  # type: ignore[arg-type]
+            elif kind is ToShard:
+                send(at, self.n_clients + effect[0], effect[1])  # type: ignore[arg-type,operator]
             elif kind is Read:
                 reads.append(effect)
             elif kind is Left:

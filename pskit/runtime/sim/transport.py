@@ -71,18 +71,15 @@ class Transport:
         self._plain.add(src * self._size + dst)
         return True
 
-    def arrive(self, dst: int, src: int, packet: Any) -> list[Message]:
-        """Messages that the arrival of ``packet`` at ``dst`` from ``src`` makes ready, in order."""
-        kind = type(packet)
-        if kind is Segment:
+    def arrive(self, dst: int, src: int, packet: Segment | Ack) -> list[Message]:
+        """Messages that the arrival of a channel's ``packet`` at ``dst`` from ``src`` makes ready, in order."""
+        if type(packet) is Segment:
             receiver = self._receivers.get((src, dst)) or self._receivers.setdefault((src, dst), Receiver())
             ready, ack = receiver.on_segment(packet)
             self._transmit(dst, src, ack, ack)
             return ready
-        if kind is Ack:
-            self._carry_out(dst, src, self._senders[dst, src].on_ack(packet))
-            return []
-        return [packet]
+        self._carry_out(dst, src, self._senders[dst, src].on_ack(packet))
+        return []
 
     def timer(self, dst: int, src: int, epoch: int) -> None:
         """The retransmission timer of the channel from ``src`` to ``dst`` went off."""

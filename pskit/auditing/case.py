@@ -1,0 +1,116 @@
+"""The run on trial: its columns, what its config says, and what follows from the updates alone."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pskit.auditing.groups import SortedGroups
+from pskit.auditing.history import History
+from pskit.auditing.links import Links
+from pskit.auditing.windows import Windows
+from pskit.trace.manifest import layout_of
+from pskit.trace.schema import MESSAGE_KINDS, Columns, Tables
+
+Array = npt.NDArray[Any]
+KIND = {name: code for code, name in enumerate(MESSAGE_KINDS)}
+
+
+class Case:
+    """A trace with everything that more than one check needs.
+
+    Parameters
+    ----------
+    manifest : mapping
+    columns : mapping
+        All tables of the schema.
+    tables : mapping of str to array
+        ``final:NAME``, ``initial:NAME``, ``incs:NAME``.
+
+    Attributes
+    ----------
+    policy : str
+    slack : int or None
+        None: the policy has no bound.
+    clients, threads, workers, shards : int
+    finished : bool
+        The run came to its end; otherwise the last oplogs may be missing.
+    reads, updates, clocks, messages, members : mapping of str to array
+    """
+
+    def __init__(self, manifest: Mapping[str, Any], columns: Tables, tables: Columns) -> None:
+        config = manifest["config"]
+        self.manifest, self.columns, self.tables = manifest, columns, tables
+        self.layout = layout_of(manifest)
+        self.policy: str = config["ps"]["policy"]
+        self.slack: int | None = config["ps"]["slack"]
+        self.clients: int = config["cluster"]["clients"]
+        self.threads: int = config["cluster"]["threads"]
+        self.workers = self.clients * self.threads
+        self.shards = self.layout.shards
+        self.finished: bool = manifest["status"] == "finished"
+        self.reads, self.updates, self.clocks = columns["reads"], columns["updates"], columns["clocks"]
+        self.messages, self.members = columns["messages"], columns["members"]
+        self.links = Links(config, self.clients)
+
+    # -- how much of it there is -------------------------------------------------------------------
+
+    def is_whole(self, table: str) -> bool:
+        """Whether the trace kept every line of ``table`` ("reads", "messages"), not a sample."""
+        return bool(self.manifest["trace"]["sampling"][table]["share"] == 1)
+
+    @cached_property
+    def total_reads(self) -> int:
+        """Rows of reads of the run."""
+        return int(self.columns["histogram"]["count"].sum())
+
+    # -- what follows from the updates and clocks ----------------------------------------------------
+
+    @cached_property
+    def history(self) -> History:
+        """What each shard applied, in order."""
+        return History(self.updates, self.members, self.workers, self.shards)
+
+    @cached_property
+    def windows(self) -> Windows:
+        """When each clock of each worker began and ended."""
+        return Windows(self.clocks, self.updates, self.workers)
+
+    # -- reads and messages --------------------------------------------------------------------------
+
+    @cached_property
+    def read_rows(self) -> Array:
+        """Global row of each read: (n,) int64."""
+        rows: Array = self.layout.offsets[self.reads["table"]] + self.reads["row"]
+        return rows
+
+    @cached_property
+    def read_window(self) -> Array:
+        """Place of each read's worker clock in `windows`, -1 without one: (n,) int64."""
+        return self.windows.find(self.reads["worker"], self.reads["clock"])
+
+    def of_kind(self, *kinds: str) -> Array:
+        """Places of the messages of these kinds, in the order of sending."""
+        places = np.flatnonzero(np.isin(self.messages["kind"], [KIND[kind] for kind in kinds]))
+        return places[np.argsort(self.messages["id"][places], kind="stable")]
+
+    def pair(self, places: Array) -> Array:
+        """Client and shard of the messages at ``places`` (n,), as one number: ``shard * clients + client``."""
+        ends = np.sort(np.stack([self.messages["src"][places], self.messages["dst"][places]]), axis=0)
+        pair: Array = (ends[1].astype(np.int64) - self.clients) * self.clients + ends[0]
+        return pair
+
+    def plain_pair(self, pair: Array) -> Array:
+        """Whether messages between the client and the shard of ``pair`` (n,) are sent once, in order."""
+        return self.links.plain(pair % self.clients, self.clients + pair // self.clients)
+
+    @cached_property
+    def deliveries_of_oplogs(self) -> SortedGroups:
+        """Times at which oplog messages arrived, by `pair`."""
+        places = self.of_kind("oplog")
+        places = places[self.messages["t_deliver"][places] >= 0]
+        return SortedGroups(
+            self.pair(places), self.messages["t_deliver"][places], self.clients * self.shards
+        )

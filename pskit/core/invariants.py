@@ -1,0 +1,376 @@
+"""The invariants of the protocol, stated once (`docs/explanation/protocol.md`, "Invariants").
+
+They are checked against a `Ledger`: what the workers did and what the shards applied, kept apart from the
+machines. A `Watch` is fed the effects of every machine call and applies them all; tests and an explorer
+of all reachable states use it. Everything here is plain and slow on purpose: no kernel, no slot, no array
+that the machines use themselves.
+
+Counts: ``included[w]`` of a copy is how many update units of worker ``w`` it contains. Units are numbered
+like the clocks that made them, so "all updates with tag < k" is ``included[w] >= k`` for every ``w`` (or
+all units of ``w``, once it has left).
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from pskit.core.client import Client
+from pskit.core.layout import Layout, RowIds
+from pskit.core.messages import Applied, Effect, Left, Read, Slots, Values
+from pskit.core.policies.base import UNBOUNDED
+from pskit.core.rows import RowPools
+from pskit.core.server import ServerShard
+
+
+class InvariantBroken(AssertionError):
+    """An invariant does not hold: names it, and what contradicts it."""
+
+
+def broken(invariant: str, against: str) -> NoReturn:
+    """Raise `InvariantBroken`; called only then, since to write ``against`` takes longer than to check."""
+    raise InvariantBroken(f"{invariant}: {against}")
+
+
+class Version(NamedTuple):
+    """Value of a row once the first ``upto`` oplogs of its shard are applied."""
+
+    upto: int
+    value: Values
+
+
+class Ledger:
+    """What was done: update units by worker, and the order in which each shard applied them.
+
+    Parameters
+    ----------
+    layout : Layout
+    initial : mapping of str to (rows, cols) arrays
+    workers : iterable of int
+
+    Attributes
+    ----------
+    units : dict of int to list of dict
+        By worker and sequence number, the sum of the INCs by global row; the last one is open.
+    left : set of int
+        Workers that have called leave(): all their units are closed.
+    order : list of list of int
+        By shard, the worker whose oplog was applied as number 0, 1, ...
+    """
+
+    def __init__(self, layout: Layout, initial: Mapping[str, Values], workers: Iterable[int]) -> None:
+        self.layout = layout
+        self.initial = {name: values.copy() for name, values in initial.items()}
+        self.units: dict[int, list[dict[int, Values]]] = {w: [{}] for w in workers}
+        self.left: set[int] = set()
+        self.order: list[list[int]] = [[] for _ in range(layout.shards)]
+        self._history = [
+            [Version(0, row.copy())] for t in layout.tables for row in self.initial[t.name]
+        ]  # by global row; only the versions that differ
+
+    def inc(self, worker: int, rows: RowIds, delta: Values) -> None:
+        """``worker`` added ``delta`` (n, cols) to the global ``rows`` (n,) of one table."""
+        unit = self.units[worker][-1]
+        for row, values in zip(rows.tolist(), delta, strict=True):
+            unit[row] = unit[row] + values if row in unit else values.copy()
+
+    def close(self, worker: int, leaving: bool = False) -> None:
+        """``worker`` called clock() or leave()."""
+        self.units[worker].append({})
+        if leaving:
+            self.left.add(worker)
+
+    def apply(self, applied: Applied) -> None:
+        """A shard applied an oplog; `exactly_once_in_order` must have been checked."""
+        self.order[applied.shard].append(applied.oplog.worker)
+        for part in applied.oplog.parts:
+            for row, delta in zip(part.rows.tolist(), part.delta, strict=True):
+                versions = self._history[row]
+                versions.append(Version(applied.apply_index + 1, versions[-1].value + delta))
+
+    def included(self, shard: int, version: int) -> Counter[int]:
+        """Units of each worker among the first ``version`` oplogs of ``shard``."""
+        return Counter(self.order[shard][:version])
+
+    def value(self, row: int, version: int) -> Values:
+        """Value (cols,) of a global row after the first ``version`` oplogs of its shard."""
+        versions = self._history[row]
+        return versions[bisect_left(versions, version + 1, key=lambda v: v.upto) - 1].value
+
+    def total(self, worker: int) -> int | None:
+        """Number of units the worker ever makes, or None while it may make more."""
+        return len(self.units[worker]) - 1 if worker in self.left else None
+
+    def holds_all_before(self, k: int, included: Counter[int]) -> list[str]:
+        """Workers of whom ``included`` lacks an update with tag < ``k``, as readable lines."""
+        bad = []
+        for worker in self.units:
+            total = self.total(worker)
+            needed = k if total is None else min(k, total)
+            if included[worker] < needed:
+                bad.append(f"{included[worker]} of the {needed} units of worker {worker} are in")
+        return bad
+
+
+# -- of one read or one oplog ------------------------------------------------------------------------
+
+
+def _said(read: Read, i: int) -> str:
+    return f"worker {read.worker} at clock {read.clock} read row {read.rows[i]} at version {read.version[i]}"
+
+
+def ssp_guarantee(ledger: Ledger, read: Read, slack: int) -> None:
+    """1. A read at clock c contains every update with tag <= c - slack - 1 of every worker."""
+    for i, row in enumerate(read.rows.tolist()):
+        included = ledger.included(row % ledger.layout.shards, int(read.version[i]))
+        if bad := ledger.holds_all_before(read.clock - slack, included):
+            broken("SSP guarantee", f"{_said(read, i)}, slack {slack}: {bad}")
+
+
+def true_row_clock(ledger: Ledger, read: Read) -> None:
+    """The row clock k = c - age of a read is true: all updates with tag < k are in; and 0 <= age."""
+    for i, row in enumerate(read.rows.tolist()):
+        included = ledger.included(row % ledger.layout.shards, int(read.version[i]))
+        bad = ledger.holds_all_before(read.clock - int(read.age[i]), included)
+        if bad or read.age[i] < 0:
+            broken("true row clock", f"{_said(read, i)}, age {read.age[i]}: {bad}")
+
+
+def own_updates_once(ledger: Ledger, read: Read) -> None:
+    """2. Read-my-writes: every own update so far is in the view, either in the copy or re-added."""
+    units = len(ledger.units[read.worker])  # the open one is in, too
+    if read.own_upto != units:
+        broken(
+            "own updates",
+            f"worker {read.worker} at clock {read.clock}: own_upto {read.own_upto}, not {units}",
+        )
+    for i, row in enumerate(read.rows.tolist()):
+        inside = ledger.included(row % ledger.layout.shards, int(read.version[i]))[read.worker]
+        if read.own_from[i] != inside:
+            said = f"{_said(read, i)}, whose copy has {inside} own units, but own_from is {read.own_from[i]}"
+            broken("own updates exactly once", said)
+
+
+def exact_view(ledger: Ledger, read: Read) -> None:
+    """The view is the copy at ``version`` plus own units own_from <= seq < own_upto, bit for bit."""
+    views = [row for view in read.views for row in view]
+    if len(views) != len(read.rows):
+        broken("view", f"worker {read.worker} at clock {read.clock}: {len(views)} rows for {len(read.rows)}")
+    for i, row in enumerate(read.rows.tolist()):
+        value = ledger.value(row, int(read.version[i]))
+        for unit in ledger.units[read.worker][int(read.own_from[i]) : read.own_upto]:
+            value = value + unit[row] if row in unit else value
+        if not same_bits(views[i], value):
+            broken("exact view", f"{_said(read, i)}: {views[i]}, not {value}")
+
+
+def exactly_once_in_order(ledger: Ledger, applied: Applied) -> None:
+    """3. A shard applies every unit of a worker once, in order, and with the worker's own sums."""
+    oplog, shard = applied.oplog, applied.shard
+    order, units = ledger.order[shard], ledger.units[oplog.worker]
+    said = f"shard {shard} applied unit {oplog.seq} of worker {oplog.worker} as number {applied.apply_index}"
+    if applied.apply_index != len(order):
+        broken("apply index", f"{said} after {len(order)}")
+    if not oplog.seq == oplog.clock == order.count(oplog.worker):
+        broken(
+            "exactly once, in order", f"{said}, clock {oplog.clock}; {order.count(oplog.worker)} were done"
+        )
+    if oplog.seq >= len(units) - 1:
+        broken("updates leave at clock()", f"{said}, which is open")
+    shards = ledger.layout.shards
+    expected = {row: delta for row, delta in units[oplog.seq].items() if row % shards == shard}
+    sent = {
+        row: delta for part in oplog.parts for row, delta in zip(part.rows.tolist(), part.delta, strict=True)
+    }
+    if sent.keys() != expected.keys() or not all(same_bits(sent[r], expected[r]) for r in sent):
+        broken("updates leave exactly once", f"{said}: {sent}, not {expected}")
+
+
+def bsp_view(ledger: Ledger, read: Read) -> None:
+    """BSP: a read at clock c has no update of another worker of its own clock or later."""
+    for i, row in enumerate(read.rows.tolist()):
+        included = ledger.included(row % ledger.layout.shards, int(read.version[i]))
+        if early := [w for w in ledger.units if included[w] > read.clock]:
+            broken("BSP", f"{_said(read, i)}, with updates of clock {read.clock} of workers {early}")
+
+
+def equal_row_clocks(read: Read) -> None:
+    """7. Under BSP, and SSP with slack 0, every row read has the worker's own clock."""
+    if read.age.any():
+        broken("equal row clocks", f"{_said(read, 0)} with ages {read.age}")
+
+
+# -- of a state -------------------------------------------------------------------------------------
+
+
+def exact_copies(ledger: Ledger, client: Client) -> None:
+    """Every cached copy is its row at the copy's effective version, and its effective clock is true."""
+    cache, layout = client.cache, client.layout
+    for row in np.flatnonzero(cache.row_clock >= 0).tolist():
+        shard, table = row % layout.shards, int(layout.table_of_row[row])
+        version = max(int(cache.row_version[row]), int(cache.push_version[shard]))
+        clock = max(int(cache.row_clock[row]), int(cache.push_clock[shard]))
+        included = ledger.included(shard, version)
+        copy, value = client.pools.pools[table].values[cache.slot[row]], ledger.value(row, version)
+        said = f"client {client.client} has row {row} at version {version}, clock {clock}"
+        if not same_bits(copy, value):
+            broken("exact copies", f"{said}: {copy}, not {value}")
+        if bad := ledger.holds_all_before(clock, included):
+            broken("true row clock", f"{said}: {bad}")
+        for worker, state in client.workers.items():
+            applied = max(
+                int(cache.row_applied[row, state.index]), int(cache.push_applied[shard, state.index])
+            )
+            if applied != included[worker]:
+                broken("applied", f"{said}: {applied} units of worker {worker}, not {included[worker]}")
+
+
+def subscriptions_match(client: Client, shard: ServerShard) -> None:
+    """With nothing in flight between the two: cached rows are subscribed, others only while asked for."""
+    if not client.policy.subscribes:
+        return
+    subscribed = shard.subscribed[client.client]
+    cached = client.cache.row_clock[shard.rows] >= 0
+    asked = np.zeros_like(cached)
+    for asker, request in shard.waiting:
+        if asker == client.client:
+            asked |= np.isin(shard.rows, request.rows)
+    bad = (cached & ~subscribed) | (subscribed & ~cached & ~asked)
+    if bad.any() or shard.subscriptions[client.client] != subscribed.sum():
+        said = f"client {client.client}, shard {shard.shard}: cached {cached}, asked {asked}"
+        counted = shard.subscriptions[client.client]
+        broken("subscriptions match the cache", f"{said}, subscribed {subscribed}, counted {counted}")
+
+
+def live_slots_are_kept(pools: RowPools, roots: Iterable[tuple[RowIds, Slots]]) -> None:
+    """No slot that a machine or a message still refers to is free."""
+    free = [set(pool.free[: pool.n_free].tolist()) for pool in pools.pools]
+    for rows, slots in roots:
+        for row, slot in zip(rows.tolist(), slots.tolist(), strict=True):
+            if slot in free[int(pools.layout.table_of_row[row])]:
+                broken("live slots are kept", f"row {row} refers to the free slot {slot}")
+
+
+def not_stuck(clients: Sequence[Client], shards: Sequence[ServerShard], able: Iterable[int]) -> None:
+    """6. With nothing in flight, somebody can go on, or all are done.
+
+    ``able`` are the workers that neither wait for a GET nor have left: while there is one, others may
+    wait for its clocks. Without one, nobody waits and nothing is held back.
+    """
+    if list(able):
+        return
+    if waiting := [w for c in clients for w, state in c.workers.items() if state.waiter is not None]:
+        broken("not stuck", f"nothing is in flight, but the workers {waiting} wait")
+    for client in clients:
+        if client.outstanding or client.asked.any():
+            broken("not stuck", f"client {client.client} expects {client.outstanding}, by row {client.asked}")
+    for shard in shards:
+        if shard.waiting or shard.held:
+            broken("not stuck", f"shard {shard.shard} keeps {shard.waiting} and holds back {shard.held}")
+
+
+def end_state(ledger: Ledger, final: Mapping[str, Values]) -> None:
+    """5. Final table = initial + sum of all INCs: exactly for integers, to rounding for floats."""
+    layout = ledger.layout
+    for i, spec in enumerate(layout.tables):
+        exact = spec.dtype.startswith("i")
+        total = ledger.initial[spec.name].astype(np.int64 if exact else np.float64)
+        size, adds = np.abs(total), np.ones((spec.rows, 1))
+        for units in ledger.units.values():
+            for unit in units:
+                for row, delta in unit.items():
+                    if layout.table_of_row[row] == i:
+                        at = row - int(layout.offsets[i])
+                        total[at] += delta
+                        size[at] += np.abs(delta)
+                        adds[at] += 1
+        bound = 0.0 if exact else 2 * adds * np.finfo(layout.dtypes[i]).eps * size
+        off = np.abs(final[spec.name] - total)
+        if not (off <= bound).all():
+            broken("end state", f"table {spec.name!r} is off by {off}, allowed {bound}")
+
+
+def same_bits(a: Values, b: Values) -> bool:
+    """Whether two arrays have equal shapes, dtypes and bits."""
+    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+# -- of a run -----------------------------------------------------------------------------------------
+
+
+class Watch:
+    """Applies the invariants to every effect of every machine.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The caller tells it of INC, clock() and leave(); the watch of what is applied.
+    shards, clients : sequences of the machines
+    bsp : bool
+        Expect BSP's stronger view.
+
+    Attributes
+    ----------
+    reads : int
+        Rows of reads checked.
+    """
+
+    def __init__(
+        self, ledger: Ledger, shards: Sequence[ServerShard], clients: Sequence[Client], bsp: bool = False
+    ) -> None:
+        self.ledger, self.shards, self.clients, self._bsp = ledger, shards, clients, bsp
+        self.reads = 0
+        self._shard_clock = [s.clock.minimum for s in shards]
+        self._shard_of_row = np.arange(ledger.layout.n_rows) % ledger.layout.shards
+        self._copy_clock = [np.zeros(ledger.layout.n_rows, np.int32) for _ in clients]
+        self._read_clock: dict[tuple[int, int], int] = {}  # newest seen, by worker and row
+        self._gone: set[tuple[int, int]] = set()
+
+    def shard_did(self, j: int, effects: Iterable[Effect]) -> None:
+        """Shard ``j`` took in a message."""
+        for effect in effects:
+            if isinstance(effect, Applied):
+                exactly_once_in_order(self.ledger, effect)
+                self.ledger.apply(effect)
+            elif isinstance(effect, Left):
+                key = (effect.worker, effect.shard)
+                if effect.worker not in self.ledger.left or key in self._gone:
+                    broken("leaving, once", f"{effect}")
+                self._gone.add(key)
+        before, now = self._shard_clock[j], self.shards[j].clock.minimum
+        if now < before:
+            broken("shard clocks never go back", f"shard {j} went from {before} to {now}")
+        self._shard_clock[j] = now
+
+    def client_did(self, c: int, effects: Iterable[Effect]) -> None:
+        """Client ``c`` took in a message or a call of a worker."""
+        for effect in effects:
+            if isinstance(effect, Read):
+                self._on_read(self.clients[c], effect)
+        cache, newest = self.clients[c].cache, self._copy_clock[c]
+        now = np.maximum(cache.row_clock, cache.push_clock[self._shard_of_row])
+        back = (now < newest) & (cache.row_clock >= 0)
+        if back.any():
+            broken("effective row clocks never go back", f"client {c}: from {newest} to {now} in rows {back}")
+        np.copyto(newest, now, where=cache.row_clock >= 0)
+
+    def _on_read(self, client: Client, read: Read) -> None:
+        policy = client.policy
+        self.reads += len(read.rows)
+        if policy.need(0) != UNBOUNDED:
+            ssp_guarantee(self.ledger, read, policy.slack)
+            if policy.slack == 0:
+                equal_row_clocks(read)
+        true_row_clock(self.ledger, read)
+        own_updates_once(self.ledger, read)
+        exact_view(self.ledger, read)
+        if self._bsp:
+            bsp_view(self.ledger, read)
+        for row, age in zip(read.rows.tolist(), read.age.tolist(), strict=True):
+            clock, key = read.clock - age, (read.worker, row)
+            newest = self._read_clock.get(key, clock)
+            if clock < newest:
+                broken("row clocks of a reader never go back", f"{_said(read, 0)}: from {newest} to {clock}")
+            self._read_clock[key] = clock

@@ -1,0 +1,56 @@
+"""The conditions of a figure in words, from the configs of the runs that it shows."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pskit.repro.ensemble import Ensemble
+
+
+def conditions(runs: Ensemble) -> str:
+    """Data, workers, slacks, steps, compute and network model, and seeds."""
+    configs = [trace.config for trace in runs]
+    data = dict.fromkeys(str(trace.manifest["data"]).partition(";")[0] for trace in runs)
+    workers = {c["cluster"]["clients"] * c["cluster"]["threads"] for c in configs}
+    parts = [
+        f"Data: {'; '.join(data)}",
+        f"P = {listed(workers)}",
+        f"s = {listed(c['ps']['slack'] for c in configs if c['ps']['slack'] is not None)}",
+        f"step {listed(c['app']['step'] for c in configs)}",
+        f"time to compute a clock: {'; '.join(dict.fromkeys(compute(c['compute']) for c in configs))}",
+        f"latency of a message: {'; '.join(dict.fromkeys(distribution(c['network']['latency']) for c in configs))}",
+        f"bandwidth {listed(c['network']['bandwidth'] for c in configs)}",
+        seeds(runs.values("seed")),
+    ]
+    return ". ".join(parts) + "."
+
+
+def compute(section: Mapping[str, Any]) -> str:
+    """A compute model in words."""
+    text = distribution(section)
+    if section["reversion"]:
+        text += f", mean-reverting ({section['reversion']:g})"
+    for slow in section["stragglers"]:
+        text += f", worker {slow['worker']} {slow['factor']:g} times as long"
+    return text
+
+
+def distribution(section: Mapping[str, Any]) -> str:
+    """A distribution in words; only what it has."""
+    names = ("mean", "low", "high", "cv", "alpha", "far", "p_far", "file")
+    given = ", ".join(f"{name} {section[name]}" for name in names if section.get(name) is not None)
+    floor = "" if section["floor"] in (0, "0s", "0ns") else f"{section['floor']} + "
+    return f"{floor}{section['model']} ({given})"
+
+
+def listed(values: Iterable[Any]) -> str:
+    """Distinct values in ascending order."""
+    distinct = set(values)
+    order = sorted(distinct, key=lambda v: (isinstance(v, str), v))
+    return ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in order)
+
+
+def seeds(values: list[int]) -> str:
+    """Seeds as a short list."""
+    if len(values) > 2 and values == list(range(values[0], values[-1] + 1)):
+        return f"Seeds {values[0]} to {values[-1]}"
+    return ("Seed " if len(values) == 1 else "Seeds ") + ", ".join(map(str, values))

@@ -1,0 +1,21 @@
+"""The checks of the claims, by id: each takes runs and tolerances and gives the parts of its verdict."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pskit.repro.claims import convergence, staleness
+from pskit.repro.claims.parts import Part
+from pskit.repro.ensemble import Ensemble
+
+Check = Callable[[Ensemble, Mapping[str, Any]], list[Part]]
+
+CHECKS: dict[str, Check] = {
+    "F1L-1": staleness.close_to_uniform,
+    "F1L-2": staleness.concentrated,
+    "F1L-4": staleness.regimes,
+    "F2M-1": convergence.ssp_diverges,
+    "F2M-2": convergence.essp_converges,
+    "F2M-3": convergence.ssp_shaky,
+    "F2M-4": convergence.onset_later,
+    "F2M-5": convergence.faster,
+}

@@ -1,0 +1,116 @@
+"""Claims about the loss of matrix factorization: F2M-1 to F2M-5."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from pskit.analysis.trace import Trace
+from pskit.repro.claims.parts import Part, part
+from pskit.repro.ensemble import Ensemble
+
+
+def ssp_diverges(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
+    """F2M-1: SSP's final loss at a high slack over BSP's."""
+    slack = tolerance["slack"]
+    ratios = over_bsp(runs, "ssp", slack, tolerance["fraction"], tolerance["step"])
+    return [part(f"final loss, SSP s = {slack} / BSP", ratios, ">", tolerance["ratio"])]
+
+
+def essp_converges(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
+    """F2M-2: ESSP's final loss over BSP's at every slack, and its spread over the slacks."""
+    fraction, step = tolerance["fraction"], tolerance["step"]
+    parts, finals = [], []
+    for slack in tolerance["slacks"]:
+        ratios = over_bsp(runs, "essp", slack, fraction, step)
+        parts.append(part(f"final loss, ESSP s = {slack} / BSP", ratios, "<=", tolerance["ratio"]))
+        finals.append(ratios)
+    spreads = [max(seed) / min(seed) - 1 for seed in zip(*finals, strict=True)]
+    return [*parts, part("spread over s", spreads, "<=", tolerance["spread"])]
+
+
+def ssp_shaky(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
+    """F2M-3: the largest rise of the loss, SSP against ESSP at a medium slack."""
+    where = {"fraction": tolerance["fraction"], "step": tolerance["step"], "slack": tolerance["slack"]}
+    rises = {p: runs.select(policy=p, **where).each(Trace.excursion) for p in ("ssp", "essp")}
+    return [
+        part(f"excursion, SSP s = {where['slack']}", rises["ssp"], ">", tolerance["ssp"]),
+        part(f"excursion, ESSP s = {where['slack']}", rises["essp"], "<", tolerance["essp"]),
+    ]
+
+
+def onset_later(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
+    """F2M-4: the smallest slack at which SSP diverges, small against large minibatches at the same step."""
+    large, small = tolerance["fractions"]
+    parts = []
+    for step in tolerance["steps"]:
+        at_large, at_small = (onsets(runs, fraction, step) for fraction in (large, small))
+        ratios = [s / b if math.isfinite(b) else 1.0 for b, s in zip(at_large, at_small, strict=True)]
+        parts.append(part(f"onset at {small:.0%} / onset at {large:.0%}, step {step:g}", ratios, ">", 1.0))
+        parts.append(part(f"onset at {large:.0%}, step {step:g}: s", at_large))
+        parts.append(part(f"onset at {small:.0%}, step {step:g}: s", at_small))
+    return parts
+
+
+def faster(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
+    """F2M-5: times and clocks to a target loss, SSP and BSP over ESSP."""
+    parts = []
+    for fraction in tolerance["fractions"]:
+        seconds = to_target(runs, fraction, tolerance, Trace.seconds_to)
+        clocks = to_target(runs, fraction, tolerance, Trace.clocks_to)
+        for slow, fast in (("bsp", "ssp"), ("ssp", "essp"), ("bsp", "essp")):
+            label = f"{slow.upper()} / {fast.upper()}, {fraction:.0%}"
+            per_second = [a / b for a, b in zip(seconds[slow], seconds[fast], strict=True)]
+            per_clock = [a / b for a, b in zip(clocks[slow], clocks[fast], strict=True)]
+            gaps = [a / b for a, b in zip(per_second, per_clock, strict=True)]
+            parts.append(part(f"seconds to the target, {label}", per_second, ">=", 1.0))
+            parts.append(part(f"clocks to the target, {label}", per_clock))
+            if fast == "essp":
+                parts.append(part(f"gap per second / gap per clock, {label}", gaps, ">", 1.0))
+    return parts
+
+
+def over_bsp(runs: Ensemble, policy: str, slack: int, fraction: float, step: float) -> list[float]:
+    """Final loss over BSP's, seed by seed; infinite where it is not finite."""
+    same = runs.select(fraction=fraction, step=step)
+    bsp = same.select(policy="bsp").each(Trace.final_loss)
+    ours = same.select(policy=policy, slack=slack).each(Trace.final_loss)
+    return [a / b for a, b in zip(ours, bsp, strict=True)]
+
+
+def onsets(runs: Ensemble, fraction: float, step: float) -> list[float]:
+    """Smallest slack at which SSP's run counts as diverged, seed by seed; infinite where none does.
+
+    A run counts as diverged when its loss was above ``run.diverge_factor`` times the initial one, or not finite, at
+    any evaluation.
+    """
+    ssp = runs.select(fraction=fraction, step=step, policy="ssp")
+    found = []
+    for seed in ssp.values("seed"):
+        bad = [t.config["ps"]["slack"] for t in ssp.select(seed=seed) if t.diverged()]
+        found.append(float(min(bad, default=math.inf)))
+    return found
+
+
+def to_target(
+    runs: Ensemble, fraction: float, tolerance: Mapping[str, Any], measure: Any
+) -> dict[str, list[float]]:
+    """Seconds or clocks (by `measure`) until BSP's loss at a share of its clocks is reached: policy -> per seed."""
+    same = runs.select(fraction=fraction, step=tolerance["step"])
+    by_policy = {
+        "bsp": same.select(policy="bsp"),
+        "ssp": same.select(policy="ssp", slack=tolerance["slack"]),
+        "essp": same.select(policy="essp", slack=tolerance["slack"]),
+    }
+    targets = [target_loss(trace, tolerance["target_at"]) for trace in by_policy["bsp"]]
+    return {
+        policy: [measure(t, target) for t, target in zip(chosen, targets, strict=True)]
+        for policy, chosen in by_policy.items()
+    }
+
+
+def target_loss(bsp: Trace, share: float) -> float:
+    """BSP's loss after `share` of its clocks."""
+    loss = bsp.loss()
+    return float(loss["value"][loss["clock"] <= share * loss["clock"][-1]][-1])
+
+

@@ -1,0 +1,106 @@
+"""From parts to a verdict: PASS, FINDING, FAIL or NOT TESTED, with the number that decides and the reason."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pskit.repro.catalogue import Catalogue, Claim
+from pskit.repro.claims import CHECKS
+from pskit.repro.claims.parts import Part
+from pskit.repro.ensemble import Absent, Ensemble
+
+PASS, FINDING, FAIL, NOT_TESTED = "PASS", "FINDING", "FAIL", "NOT TESTED"
+STATUSES = (PASS, FINDING, FAIL, NOT_TESTED)
+
+
+class Verdict(NamedTuple):
+    """What became of a claim.
+
+    Attributes
+    ----------
+    id, status, why : str
+    claim : Claim
+    parts : list of Part
+        Empty when nothing was tested.
+    seeds : int
+        Fewest seeds behind any part.
+    figure : str or None
+        Name of the figure that shows it.
+    """
+
+    id: str
+    status: str
+    why: str
+    claim: Claim
+    parts: list[Part]
+    seeds: int
+    figure: str | None
+
+    @property
+    def decisive(self) -> Part | None:
+        """The part that is nearest to its limit, or furthest beyond it."""
+        limited = [part for part in self.parts if part.relation]
+        return min(limited, key=lambda part: part.margin) if limited else None
+
+
+def judge(catalogue: Catalogue, name: str, runs: Ensemble, failures: Mapping[str, str]) -> Verdict:
+    """Check one claim.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+    name : str
+        Id of the claim.
+    runs : Ensemble
+        Of the claim's experiments.
+    failures : mapping of str to str
+        Runs of these experiments that could not be made, and why; any makes the claim FAIL.
+    """
+    claim, figure = catalogue.claims[name], catalogue.figure_of(name)
+
+    def verdict(status: str, why: str, parts: list[Part]) -> Verdict:
+        seeds = min((part.estimate.n for part in parts), default=0)
+        return Verdict(name, status, why, claim, parts, seeds, figure)
+
+    if claim.untested:
+        return verdict(NOT_TESTED, claim.untested, [])
+    if failures:
+        run, reason = next(iter(failures.items()))
+        return verdict(FAIL, f"{len(failures)} runs could not be made, the first {run}: {reason}", [])
+    try:
+        parts = CHECKS[name](runs, claim.tolerance)
+    except Absent as absent:
+        return verdict(NOT_TESTED, f"this profile has {absent}", [])
+    missed = [part for part in parts if not part.met]
+    if missed:
+        return verdict(FAIL, "; ".join(part.text() for part in missed), parts)
+    binding = "; ".join(part.text() for part in parts if part.relation)
+    return verdict(claim.met, f"{claim.explanation} {binding}".strip(), parts)
+
+
+def as_json(verdict: Verdict) -> dict[str, Any]:
+    """As report.json has it: `value` and `ci` are those of the decisive part."""
+    part = verdict.decisive
+    return {
+        "id": verdict.id,
+        "status": verdict.status,
+        "value": part.estimate.value if part else None,
+        "expected": verdict.claim.expected,
+        "ci": [part.estimate.low, part.estimate.high] if part else None,
+        "seeds": verdict.seeds,
+        "figure": verdict.figure,
+        "why": verdict.why,
+        "paper": verdict.claim.paper,
+        "tolerance": verdict.claim.tolerance,
+        "parts": [
+            {
+                "what": p.what,
+                "value": p.estimate.value,
+                "ci": [p.estimate.low, p.estimate.high],
+                "ci_level": p.estimate.level,
+                "seeds": p.estimate.n,
+                "expected": f"{p.relation} {p.limit:g}" if p.relation else None,
+                "met": p.met if p.relation else None,
+            }
+            for p in verdict.parts
+        ],
+    }

@@ -1,0 +1,72 @@
+"""The runs of an experiment, chosen by what their configs say."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pskit.analysis.trace import Trace
+
+# Short names for the keys that experiments sweep.
+KEYS = {
+    "app": "app.name",  # of a "module:Class" the class
+    "fraction": "app.clock_fraction",
+    "step": "app.step",
+    "policy": "ps.policy",
+    "slack": "ps.slack",
+    "preset": "preset",
+    "seed": "run.seed",
+}
+
+
+class Absent(Exception):
+    """No run fits; the message says which one was wanted."""
+
+
+class Ensemble:
+    """Traces in the order of their seeds.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+    """
+
+    def __init__(self, traces: Sequence[Trace]) -> None:
+        self.traces = sorted(traces, key=lambda trace: trace.config["run"]["seed"])
+
+    def __len__(self) -> int:
+        return len(self.traces)
+
+    def __iter__(self) -> Iterator[Trace]:
+        return iter(self.traces)
+
+    def select(self, **where: Any) -> "Ensemble":
+        """Only the runs with these values; keys as in `KEYS`.
+
+        Raises
+        ------
+        Absent
+            When there are none.
+        """
+        chosen = [t for t in self.traces if all(setting(t, k) == v for k, v in where.items())]
+        if not chosen:
+            raise Absent("no run with " + ", ".join(f"{key} {value}" for key, value in where.items()))
+        return Ensemble(chosen)
+
+    def has(self, **where: Any) -> bool:
+        """Whether `select` would find a run."""
+        return any(all(setting(t, k) == v for k, v in where.items()) for t in self.traces)
+
+    def values(self, key: str) -> list[Any]:
+        """Distinct values of a key of `KEYS`, ascending."""
+        return sorted({setting(trace, key) for trace in self.traces})
+
+    def each(self, measure: Callable[[Trace], float]) -> list[float]:
+        """A number of every run, in the order of their seeds."""
+        return [measure(trace) for trace in self.traces]
+
+
+def setting(trace: Trace, key: str) -> Any:
+    """Value of a key of `KEYS` in a run's config; None where the config has no such key."""
+    value: Any = trace.config
+    for part in KEYS[key].split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value.rpartition(":")[2] if key == "app" and isinstance(value, str) else value

@@ -1,0 +1,86 @@
+"""What the user sees while runs are made: a bar on a terminal, a plain line now and then elsewhere."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from pskit.repro.plan import PlannedRun
+from pskit.repro.runner import Outcome
+
+SECONDS_BETWEEN_LINES = 5.0
+Report = Callable[[Outcome | None], None]
+
+
+class Pace:
+    """How far a batch of runs is, and how long the rest will take.
+
+    Parameters
+    ----------
+    runs : list of PlannedRun
+    clock : callable
+        Seconds.
+    """
+
+    def __init__(self, runs: list[PlannedRun], clock: Callable[[], float] = time.monotonic) -> None:
+        self.total = len(runs)
+        self.done = 0
+        self.failed = 0
+        self.setup = 0.0
+        self._all = sum(run.seconds for run in runs)
+        self._behind = 0.0
+        self._clock = clock
+        self._begin = clock()
+
+    def step(self, outcome: Outcome | None) -> None:
+        """Take in an outcome; None is the end of the set-up."""
+        if outcome is None:
+            self.setup = self._clock() - self._begin
+            return
+        self.done += 1
+        self.failed += bool(outcome.error)
+        self._behind += outcome.run.seconds
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start, without loading and compiling."""
+        return self._clock() - self._begin - self.setup
+
+    @property
+    def left(self) -> float | None:
+        """Estimated seconds to the end, None before the first run."""
+        return self.seconds * (self._all - self._behind) / self._behind if self._behind else None
+
+    def text(self) -> str:
+        """As a line."""
+        failed = f", {self.failed} failed" if self.failed else ""
+        left = "" if self.left is None else f", about {self.left:.0f} s left"
+        return f"run {self.done} of {self.total}{failed}{left}"
+
+
+@contextmanager
+def showing(console: Console, pace: Pace, clock: Callable[[], float] = time.monotonic) -> Iterator[Report]:
+    """Context: a callback for `Runner` that shows `pace` on `console`."""
+    if not console.is_terminal:
+        last = clock()
+
+        def line(outcome: Outcome | None) -> None:
+            nonlocal last
+            pace.step(outcome)
+            if outcome is not None and clock() - last >= SECONDS_BETWEEN_LINES:
+                last = clock()
+                console.print(pace.text(), highlight=False, soft_wrap=True)
+
+        yield line
+        return
+    columns = (BarColumn(bar_width=None), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True, expand=True) as bar:
+        task = bar.add_task("loading and compiling", total=pace.total)
+
+        def update(outcome: Outcome | None) -> None:
+            pace.step(outcome)
+            bar.update(task, completed=pace.done, description=pace.text())
+
+        yield update

@@ -1,0 +1,85 @@
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pskit.apps import make_app
+from pskit.apps.quadratic import Quadratic, curvatures, excess, minimiser, step_along
+
+Run = Callable[..., Any]
+
+
+def test_it_is_known_by_name() -> None:
+    assert isinstance(make_app("quadratic"), Quadratic)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 5])
+def test_the_loss_is_0_at_the_minimiser_only(dim: int) -> None:
+    best = minimiser(dim)
+    assert excess(best, curvatures(dim), best) == 0
+    assert excess(best + 1, curvatures(dim), best) == pytest.approx(curvatures(dim).sum() / 2)
+    assert curvatures(dim).shape == best.shape == (dim, 1)
+    assert ((curvatures(dim) >= 0.25) & (curvatures(dim) <= 1)).all()
+
+
+def test_a_step_is_against_the_gradient_by_finite_differences() -> None:
+    h, best = curvatures(4), minimiser(4)
+    x = np.linspace(-1, 2, 4).reshape(4, 1)
+    step = step_along(x, h, best, 0.5)
+    for i in range(4):
+        e = np.zeros((4, 1))
+        e[i] = 1e-6
+        slope = (excess(x + e, h, best) - excess(x - e, h, best)) / 2e-6
+        assert step[i, 0] == pytest.approx(-0.5 * slope, abs=1e-8)
+
+
+@pytest.mark.parametrize("schedule", ["constant", "inverse-sqrt"])
+def test_without_noise_it_is_gradient_descent_of_all_workers(
+    config: Run, lockstep: Run, schedule: str
+) -> None:
+    cfg = config(3, name="quadratic", dim=6, noise=0.0, step=0.1, schedule=schedule, clocks=20)
+    done = lockstep(Quadratic(), cfg)
+    clocks = np.arange(20)
+    steps = 0.1 / np.sqrt(clocks + 1) if schedule == "inverse-sqrt" else np.full(20, 0.1)
+    shrink = np.prod(1 - 3 * steps * curvatures(6), axis=1)
+    np.testing.assert_allclose(done.tables["x"][:, 0], minimiser(6)[:, 0] * (1 - shrink), rtol=1e-12)
+    assert done.metrics[0]["loss"] == pytest.approx(curvatures(6).sum() / 2)
+    losses = [m["loss"] for m in done.metrics]
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_the_noise_has_its_size_is_fresh_and_every_workers_own(config: Run, lockstep: Run) -> None:
+    dim, step, noise = 2000, 1e-9, 3.0
+    cfg = config(2, name="quadratic", dim=dim, noise=noise, step=step, clocks=70)
+    one = config(1, name="quadratic", dim=dim, noise=noise, step=step, clocks=70)
+    both, first = (lockstep(Quadratic(), c).tables["x"][:, 0] / step for c in (cfg, one))
+    second = both - first
+    for total in (first, second):
+        drift = 70 * curvatures(dim)[:, 0] * minimiser(dim)[:, 0]
+        assert np.std(total - drift) == pytest.approx(noise * np.sqrt(70), rel=0.1)
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.98
+
+
+def test_the_noise_is_drawn_ahead_without_changing_it(config: Run, lockstep: Run) -> None:
+    short = lockstep(Quadratic(), config(name="quadratic", dim=3, clocks=65, step=0.01))
+    long = lockstep(Quadratic(), config(name="quadratic", dim=3, clocks=130, step=0.01))
+    assert [m["loss"] for m in short.metrics] == [m["loss"] for m in long.metrics[:66]]
+
+
+def test_a_clock_costs_its_dimensions(config: Run, lockstep: Run) -> None:
+    done = lockstep(Quadratic(), config(2, name="quadratic", dim=3, clocks=2))
+    assert done.costs == {(w, c): [3] for w in range(2) for c in range(2)}
+    assert done.reads == {(w, c): [(0, 1, 2)] for w in range(2) for c in range(2)}
+
+
+def test_a_diverging_run_does_not_warn(config: Run, lockstep: Run) -> None:
+    done = lockstep(Quadratic(), config(1, name="quadratic", dim=2, step=1e30, clocks=12))
+    assert not np.isfinite(done.metrics[-1]["loss"])
+
+
+def test_describe(config: Run) -> None:
+    line = Quadratic().describe(config(name="quadratic", dim=1000, noise=0.5, step=0.01))
+    assert line.startswith(
+        "quadratic in 1,000 dimensions, curvature 0.25 to 1, gradient noise 0.5; step 0.01"
+    )

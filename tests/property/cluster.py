@@ -1,0 +1,228 @@
+"""Clients and shards joined by fake links: FIFO on each link, any order across links.
+
+Every call is watched by `pskit.core.invariants`. Nothing here knows time: a test decides which link
+delivers next, and when a worker calls.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from pskit.core import invariants
+from pskit.core.client import Client
+from pskit.core.layout import Layout, TableSpec
+from pskit.core.messages import Effect, Message, Push, Read, Reply, ToClient, ToShard
+from pskit.core.policies import policy_class
+from pskit.core.rows import RowPools
+from pskit.core.server import ServerShard
+
+Link = tuple[str, int, int]
+"""("up", client, shard) or ("down", client, shard)."""
+
+MOST_INCS = 7
+"""INCs of a worker to one row in one clock that a digit of table "n" can count."""
+MOST_CLOCKS = 20
+"""Digits of an entry of table "n"."""
+
+
+class Cluster:
+    """Machines, links, and what the workers are doing.
+
+    Table ``n`` is int64 and decodable: an INC by worker w at clock c adds 8**c to column w, so digit c of
+    that column of any view says how often the view has that update. Table ``x`` is float32 and adds numbers
+    whose sum depends on the order.
+    """
+
+    def __init__(
+        self,
+        policy: str = "ssp",
+        slack: int = 0,
+        deltas: bool = False,
+        clients: int = 2,
+        threads: int = 1,
+        shards: int = 1,
+        n_rows: int = 2,
+        x_rows: int = 0,
+        cache_rows: int = 0,
+    ) -> None:
+        self.threads, self.workers = threads, clients * threads
+        tables = [TableSpec("n", n_rows, self.workers, "i8")]
+        if x_rows:
+            tables.append(TableSpec("x", x_rows, 2, "f4"))
+        self.layout = layout = Layout(tables, shards)
+        self.pools = RowPools(layout)
+        self.policy = policy_class(policy)(slack=slack, deltas=deltas)
+        members = [range(c * threads, (c + 1) * threads) for c in range(clients)]
+        initial = {t.name: np.zeros((t.rows, t.cols), t.dtype) for t in tables}
+        if x_rows:
+            initial["x"][:] = np.arange(1, 2 * x_rows + 1).reshape(-1, 2) / 3
+        self.shards = [
+            ServerShard(j, layout, self.policy, self.pools, members, initial) for j in range(shards)
+        ]
+        self.clients = [
+            Client(c, workers, layout, self.policy, self.pools, cache_rows)
+            for c, workers in enumerate(members)
+        ]
+        self.ledger = invariants.Ledger(layout, initial, range(self.workers))
+        self.watch = invariants.Watch(self.ledger, self.shards, self.clients, bsp=policy == "bsp")
+        self.links: dict[Link, deque[Message]] = {
+            (way, c, j): deque() for way in ("up", "down") for c in range(clients) for j in range(shards)
+        }
+        self.done: dict[int, Read] = {}
+        """Newest read of each worker."""
+        self.waiting: set[int] = set()
+
+    # -- what workers do ---------------------------------------------------------------------------
+
+    def client_of(self, worker: int) -> Client:
+        return self.clients[worker // self.threads]
+
+    def clock_of(self, worker: int) -> int:
+        return self.client_of(worker).workers[worker].clock
+
+    def has_left(self, worker: int) -> bool:
+        return worker in self.ledger.left
+
+    @property
+    def idle(self) -> list[int]:
+        """Workers that neither wait nor have left."""
+        return [w for w in range(self.workers) if w not in self.waiting and not self.has_left(w)]
+
+    def get(self, worker: int, rows: Sequence[int]) -> Read | None:
+        """GET of ascending global ``rows``; the read if the cache served it at once."""
+        self.waiting.add(worker)
+        effects = self.client_of(worker).get(worker, np.array(rows, np.int32))
+        self._client_did(worker // self.threads, effects)
+        return None if worker in self.waiting else self.done[worker]
+
+    def inc(self, worker: int, rows: Sequence[int], salt: int = 1) -> None:
+        """INC of ascending global ``rows``; ``salt`` varies what table "x" gets."""
+        ids = np.array(rows, np.int32)
+        for table, cut in self.pools.split(ids):
+            part, spec = ids[cut], self.layout.tables[table]
+            delta = np.zeros((len(part), spec.cols), spec.dtype)
+            if spec.name == "n":
+                delta[:, worker] = 8 ** self.clock_of(worker)
+            else:
+                delta[:] = (salt % 11 - 5) * np.array([0.1, 1e5]) / (worker + 1)
+                delta[:, salt % 2] = 0.0  # an entry that does not change
+            self.ledger.inc(worker, part, delta)
+            self.client_of(worker).inc(worker, table, part, delta)
+
+    def clock(self, worker: int) -> None:
+        self.ledger.close(worker)
+        self._client_did(worker // self.threads, self.client_of(worker).clock(worker))
+
+    def leave(self, worker: int) -> None:
+        self.ledger.close(worker, leaving=True)
+        self._client_did(worker // self.threads, self.client_of(worker).leave(worker))
+
+    # -- what links and caches do --------------------------------------------------------------------
+
+    @property
+    def busy(self) -> list[Link]:
+        """Links with a message under way."""
+        return [link for link, queue in self.links.items() if queue]
+
+    def deliver(self, link: Link) -> Message:
+        """The oldest message of ``link`` arrives."""
+        message = self.links[link].popleft()
+        self._arrived(link, message)
+        return message
+
+    def evict(self, client: int, rows: Sequence[int]) -> None:
+        """Drop rows from a cache, whatever its capacity."""
+        self._client_did(client, self.clients[client].evict(np.array(rows, np.int32)))
+
+    def collect(self) -> None:
+        """Free the row versions that nobody refers to, and spoil them."""
+        roots = self.roots()
+        self.pools.collect(roots)
+        invariants.live_slots_are_kept(self.pools, roots)
+        for pool in self.pools.pools:
+            pool.values[pool.free[: pool.n_free]] = 77
+
+    def check(self) -> None:
+        """Invariants of a state."""
+        for client in self.clients:
+            invariants.exact_copies(self.ledger, client)
+            for shard in self.shards:
+                ends = client.client, shard.shard
+                if not any(self.messages((way, *ends)) for way in ("up", "down")):
+                    invariants.subscriptions_match(client, shard)
+        if not self.busy:
+            invariants.not_stuck(self.clients, self.shards, self.idle)
+
+    def run_up(self) -> None:
+        """Everything under way to the shards arrives, what they answer does not yet."""
+        for link in self.links:
+            while link[0] == "up" and self.links[link]:
+                self.deliver(link)
+
+    def run_links(self) -> None:
+        """Everything under way arrives."""
+        while self.busy:
+            self.deliver(self.busy[0])
+
+    def run_out(self) -> None:
+        """Every worker leaves as soon as it can, everything arrives; check the end."""
+        while True:
+            for worker in self.idle:
+                self.leave(worker)
+            if not self.busy:
+                break
+            self.deliver(self.busy[-1])
+        self.check_end()
+
+    def check_end(self) -> None:
+        self.check()
+        assert all(self.has_left(w) for w in range(self.workers))
+        assert not any(len(s.clock) for s in self.shards)
+        assert all(s.apply_index == sum(len(u) - 1 for u in self.ledger.units.values()) for s in self.shards)
+        invariants.end_state(self.ledger, self.final())
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def final(self) -> dict[str, np.ndarray]:
+        tables = {t.name: np.zeros((t.rows, t.cols), t.dtype) for t in self.layout.tables}
+        for shard in self.shards:
+            shard.values_into(tables)
+        return tables
+
+    def messages(self, link: Link) -> list[Message]:
+        """Messages under way on ``link``."""
+        return list(self.links[link])
+
+    def roots(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        machines = [root for machine in (*self.shards, *self.clients) for root in machine.alive()]
+        flying = [m for link in self.links for m in self.messages(link) if isinstance(m, Reply | Push)]
+        return machines + [(m.rows, m.slots) for m in flying]
+
+    def _arrived(self, link: Link, message: Message) -> None:
+        way, c, j = link
+        if way == "up":
+            effects = self.shards[j].receive(c, message)
+            self._send(c, j, effects)
+            self.watch.shard_did(j, effects)
+        else:
+            self._client_did(c, self.clients[c].receive(j, message))
+
+    def _client_did(self, c: int, effects: list[Effect]) -> None:
+        self._send(c, 0, effects)
+        self.watch.client_did(c, effects)
+        for effect in effects:
+            if isinstance(effect, Read):
+                assert effect.worker in self.waiting
+                self.waiting.remove(effect.worker)
+                self.done[effect.worker] = effect
+
+    def _send(self, c: int, j: int, effects: list[Effect]) -> None:
+        for effect in effects:
+            if isinstance(effect, ToShard):
+                self._put(("up", c, effect.shard), effect.message)
+            elif isinstance(effect, ToClient):
+                self._put(("down", effect.client, j), effect.message)
+
+    def _put(self, link: Link, message: Message) -> None:
+        self.links[link].append(message)

@@ -1,0 +1,33 @@
+"""All that workers, links and caches may do to the protocol, as far as hypothesis gets."""
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.property.machines import POLICIES, LossyProtocol, Protocol
+from tests.property.settings import FIXED
+
+EXAMPLES, STEPS = 20, 50
+
+
+def play(machine: type[Protocol], name: str, examples: int, steps: int) -> None:
+    named = type(f"{machine.__name__}_{name}", (machine,), {"name": name})
+    chosen = settings(FIXED, max_examples=examples, stateful_step_count=steps)
+    run_state_machine_as_test(named, settings=chosen)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_reliable_links(name):
+    play(Protocol, name, EXAMPLES, STEPS)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_lossy_links(name):
+    play(LossyProtocol, name, EXAMPLES // 2, STEPS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("machine", [Protocol, LossyProtocol])
+def test_at_length(machine, name):
+    play(machine, name, 300, 120)

@@ -1,0 +1,42 @@
+"""Form A of the linear recursion: any visibility matrix M (T, T).
+
+Per eigenmode lam, with e0 = x_0 - x* and zeta the noises of that mode:
+
+    u = -(I + lam diag(eta) M)^-1 diag(eta) (lam e0 + zeta),  x~ = x_0 + M u,  x_t = x_0 + sum_{t' < t} u_t'
+
+O(T^3) per mode: T = 800 takes about 0.1 s.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory._check import FloatArray
+
+Parts = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+
+
+def moments(
+    included: NDArray[np.bool_], eta: FloatArray, modes: FloatArray, noise: FloatArray, offset: FloatArray
+) -> Parts:
+    """E x_t - x*, Cov(x_t), Cov(x_t, x~_t), Cov(x_t, zeta_t), Cov(x~_t) in the eigenbasis; axis 0 is t."""
+    count, dim = eta.size, modes.size
+    seen = included.astype(np.float64)
+    mean = np.empty((count + 1, dim))
+    in_x = np.empty((dim, count + 1, count))  # d x_t / d zeta_t'
+    in_view = np.empty((dim, count, count))
+    for i, lam in enumerate(modes):
+        response = -np.linalg.solve(np.eye(count) + lam * eta[:, None] * seen, np.diag(eta))
+        in_x[i, 0] = 0.0
+        np.cumsum(response, axis=0, out=in_x[i, 1:])
+        in_view[i] = seen @ response
+        mean[:, i] = offset[i] + in_x[i].sum(axis=1) * lam * offset[i]
+    own = np.einsum("itt->ti", in_x[:, :-1])
+    return (
+        mean,
+        noise * np.einsum("itk,jtk->tij", in_x, in_x),
+        noise * np.einsum("itk,jtk->tij", in_x[:, :-1], in_view),
+        noise * own[:, :, None],
+        noise * np.einsum("itk,jtk->tij", in_view, in_view),
+    )
