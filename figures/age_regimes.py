@@ -1,83 +1,103 @@
 """F1L-4: does ESSP's concentration last? Mean age of reads over time, under three models of compute times."""
 
-import numpy as np
+from itertools import pairwise
 
-from figures.kit import LOOKS, Runs, Sheet
+import numpy as np
+from matplotlib.axes import Axes
+
+from figures.kit import DASHES, LOOKS, Floats, Runs, Sheet, ages
 
 REGIMES = {
     "near-equal": "near-equal, mean-reverting workers",
     "exponential": "independent random compute times",
-    "straggler": "near-equal, worker 0 twice as slow",
+    "straggler": "near-equal, but worker 0 twice as slow",
 }
-NEVER_BINDS = 500  # a slack above this is there to show the drift alone
+CLOCKS_PER_POINT = 10  # a point is the mean over as many clocks
+MF_CURVES = {
+    "RegisteredMF": ("MF, 10%", "#111111", (0, (1, 1))),
+    "mf": ("MF, 10%, cold start", "#56B4E9", "-"),
+}
 
 
 def draw(runs: Runs, sheet: Sheet) -> None:
     """Three panels over time at one slack, and the drift without bound on logarithmic axes."""
-    grid = sheet.axes(2, 2, 4.6)
+    grid = sheet.axes(2, 2, 4.4)
     quadratic = runs.select(app="quadratic")
     slack = min(quadratic.values("slack"))
     panels = dict(zip(REGIMES, grid.flat, strict=False))
     for preset, axes in panels.items():
-        for policy in ("ssp", "essp"):
-            chosen = {"preset": preset, "policy": policy, "slack": slack}
-            if quadratic.has(**chosen):
-                look = LOOKS[policy]
-                clock, means = mean_ages(quadratic.select(**chosen))
-                sheet.band(axes, preset, look.name, clock, means, color=look.colour, label=look.name)
-                axes.plot(clock[-1], np.median(means, axis=0)[-1], look.marker, color=look.colour, clip_on=False)
-        axes.axhline(slack, color="#222222", linestyle=(0, (4, 2)), linewidth=1)
-        axes.text(clock[-1], slack + 0.2, f"slack s = {slack}", ha="right", va="bottom", fontsize=7)
-        axes.set(title=REGIMES[preset], ylim=(0, slack * 1.18), xlabel="clock", ylabel="mean age of reads, clocks")
-    cold(panels["near-equal"], runs, sheet)
-    panels["near-equal"].legend(loc="center right", bbox_to_anchor=(1, 0.36))
+        regime(axes, preset, quadratic.select(preset=preset, slack=slack), slack, sheet)
+    first = panels["near-equal"]
+    for app, (name, colour, dashes) in MF_CURVES.items():
+        chosen = {"app": app, "policy": "essp", "slack": slack, "fraction": 0.1}
+        if runs.has(**chosen):
+            curve(first, "near-equal", f"ESSP, {name}", runs.select(**chosen), sheet, colour, dashes)
+    first.legend(loc="center right", bbox_to_anchor=(1, 0.36))
     panels["exponential"].legend(loc="lower right")
     panels["straggler"].legend(loc="lower right")
-    drift(grid[1, 1], quadratic, sheet)
+    drift(grid[1, 1], quadratic.select(preset="exponential", slack=max(quadratic.values("slack"))), sheet)
 
 
-def cold(axes, runs: Runs, sheet: Sheet) -> None:
-    """Matrix factorization itself, with its rows registered first and from a cold start."""
+def regime(axes: Axes, preset: str, runs: Runs, slack: int, sheet: Sheet) -> None:
+    """Mean age under both policies, below the slack."""
+    for policy in ("ssp", "essp"):
+        if runs.has(policy=policy):
+            look = LOOKS[policy]
+            curve(axes, preset, look.name, runs.select(policy=policy), sheet, look.colour, "-", look.marker)
+    axes.axhline(slack, color="#222222", linestyle=DASHES, linewidth=1)
+    axes.text(
+        0.99, slack + 0.3, f"slack s = {slack}", ha="right", transform=axes.get_yaxis_transform(), fontsize=7
+    )
+    axes.set(title=REGIMES[preset], xlabel="clock", ylabel="mean age of reads, clocks")
+    axes.set(xlim=(0, None), ylim=(0, slack * 1.2), yticks=range(0, slack + 1, max(1, slack // 4)))
+
+
+def curve(
+    axes: Axes, panel: str, name: str, runs: Runs, sheet: Sheet, colour: str, dashes: object, marker: str = ""
+) -> None:
+    """Mean age over time, in points of `CLOCKS_PER_POINT` clocks."""
+    clock, means = mean_ages(runs)
+    n = len(clock) // CLOCKS_PER_POINT * CLOCKS_PER_POINT
+    x = clock[:n].reshape(-1, CLOCKS_PER_POINT).mean(axis=1)
+    y = means[:, :n].reshape(len(means), -1, CLOCKS_PER_POINT).mean(axis=2)
+    every = max(1, len(x) // 6)
+    sheet.band(
+        axes, panel, name, x, y, color=colour, linestyle=dashes, marker=marker, markevery=every, label=name
+    )
+
+
+def drift(axes: Axes, runs: Runs, sheet: Sheet) -> None:
+    """Independent compute times, a slack that never binds: the mean age grows like the root of the clock."""
     look = LOOKS["essp"]
-    for app, style, label in (
-        ("RegisteredMF", (0, (1, 1)), "ESSP, MF, 100 clocks"),
-        ("mf", (0, (3, 1, 1, 1)), "the same, cold start"),
-    ):
-        chosen = {"app": app, "policy": "essp", "slack": 16, "fraction": 0.1}
-        if runs.has(**chosen):
-            clock, means = mean_ages(runs.select(**chosen))
-            colour = "#111111" if app == "RegisteredMF" else "#56B4E9"
-            sheet.band(axes, "near-equal", label, clock, means, color=colour, linestyle=style, label=label, zorder=4)
-    del look
-
-
-def drift(axes, quadratic: Runs, sheet: Sheet) -> None:
-    """Independent compute times where the slack never binds: the mean age grows like the root of the clock."""
-    look = LOOKS["essp"]
-    slack = max(quadratic.values("slack"))
-    clock, means = mean_ages(quadratic.select(preset="exponential", policy="essp", slack=slack))
-    edges = np.unique(np.geomspace(1, clock[-1] + 1, 28).astype(int))
-    bins = [(clock >= a) & (clock < b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    clock, means = mean_ages(runs.select(policy="essp"))
+    edges = np.unique(np.geomspace(1, clock[-1] + 1, 24).astype(int))
+    bins = [(clock >= a) & (clock < b) for a, b in pairwise(edges)]
     x = np.array([clock[b].mean() for b in bins])
     binned = np.stack([means[:, b].mean(axis=1) for b in bins], axis=1)
     sheet.band(
-        axes, "drift", "ESSP, no bound", x, binned, color=look.colour, marker=look.marker, markersize=3, label="ESSP, no bound"
+        axes,
+        "drift",
+        look.name,
+        x,
+        binned,
+        color=look.colour,
+        marker=look.marker,
+        markersize=3,
+        label=look.name,
     )
-    middle = np.median(binned, axis=0)
-    anchor = len(x) * 2 // 3
-    axes.plot(x, middle[anchor] * np.sqrt(x / x[anchor]), color="#222222", linestyle=(0, (4, 2)), linewidth=1, label="√clock")
-    axes.set(
-        xscale="log",
-        yscale="log",
-        title="independent random compute times, slack never binds",
-        xlabel="clock",
-        ylabel="mean age of reads, clocks",
-    )
+    anchor = len(x) // 2
+    root = np.median(binned, axis=0)[anchor] * np.sqrt(x / x[anchor])
+    axes.plot(x, root, color="#222222", linestyle=DASHES, linewidth=1, label="∝ √clock")
+    axes.set(xscale="log", yscale="log", xlabel="clock", ylabel="mean age of reads (log)")
+    axes.set_title("independent random times, no bound (log axes)")
+    axes.set_xticks([1, 10, 100], ["1", "10", "100"])
+    axes.set_yticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
+    axes.minorticks_off()
     axes.legend(loc="upper left")
 
 
-def mean_ages(runs: Runs):
+def mean_ages(runs: Runs) -> tuple[Floats, Floats]:
     """Clock (n,) from 1 on, and mean age of the reads at it for every seed (seeds, n)."""
-    curves = [t.staleness().between(1, 2**31 - 1).mean_by_clock() for t in runs]
+    curves = [ages(trace).mean_by_clock() for trace in runs]
     n = min(len(c["clock"]) for c in curves)
     return curves[0]["clock"][:n], np.array([c["mean"][:n] for c in curves])

@@ -1,21 +1,28 @@
 """What figures share: what they are given, the look of each policy, and the sheet that they draw on."""
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import matplotlib
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
+from pskit.analysis.staleness import Staleness
 from pskit.analysis.trace import Trace
+
+Floats = npt.NDArray[Any]
+Dashes = str | tuple[int, tuple[float, ...]]
 
 STYLE_FILE = Path(__file__).with_name("pskit.mplstyle")
 WIDTH = 7.0  # inches
 PNG, PDF, CSV = ".png", ".pdf", ".csv"
+DASHES: Dashes = (0, (4, 2))  # of reference lines
+LAST_CLOCK = 2**31 - 1
 
 
 class Runs(Protocol):
@@ -65,13 +72,10 @@ class Sheet:
     Attributes
     ----------
     figure : matplotlib Figure
-    notes : list of str
-        Sentences that the figure adds to its caption.
     """
 
     def __init__(self) -> None:
         self.figure = Figure()
-        self.notes: list[str] = []
         self._rows: list[tuple[str, str, float | str, float, float, float]] = []
 
     def axes(self, rows: int, columns: int, height: float, **kwargs: Any) -> np.ndarray[Any, Any]:
@@ -137,7 +141,12 @@ def styled() -> Any:
     return matplotlib.rc_context(fname=str(STYLE_FILE))
 
 
-def common_grid(traces: Sequence[Trace] | Runs, name: str = "loss") -> tuple[Any, Any, Any]:
+def ages(trace: Trace) -> Staleness:
+    """Ages of all reads but those of clock 0, where nothing is old yet."""
+    return trace.staleness().between(1, LAST_CLOCK)
+
+
+def common_grid(traces: Runs, name: str = "loss") -> tuple[Floats, Floats, Floats]:
     """Losses of several seeds on common clocks: clocks (n,), emulated seconds (seeds, n), values (seeds, n).
 
     A run that ended before its last clock (a loss that is not finite) is infinite from there on.

@@ -29,6 +29,7 @@ ROOMS = {
     ),
     "pskit.config": Room(("pskit.errors", "pskit.units", "pskit.apps", "pskit.core.policies")),
     "pskit.trace": Room(("pskit.errors", "pskit.core.layout")),
+    "pskit.auditing": Room(("pskit.errors", "pskit.trace", "pskit.core.layout", "pskit.core.invariants")),
     "pskit.analysis": Room(("pskit.errors", "pskit.trace", "theory")),
     "pskit.runtime": Room(
         ("pskit.errors", "pskit.core", "pskit.emulation", "pskit.trace", "pskit.apps"),

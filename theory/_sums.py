@@ -102,7 +102,7 @@ def clock_nodes(T: int, level: int) -> tuple[FloatArray, FloatArray]:
 def _block_rules(lengths: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Gauss rules of the counting measure on 0..n-1, n in `lengths`: nodes and weights (blocks, order).
 
-    Recurrence of the discrete Chebyshev (Gram) polynomials: a_k = (n-1)/2, b_k = k^2 (n^2-k^2)/(4 (4 k^2 - 1)).
+    Recurrence of the discrete Chebyshev (Gram) polynomials: a_k = (n-1)/2, b_k = k^2 (n^2-k^2)/(4 (4k^2-1)).
     b_k <= 0 from k = n on, so a block of n < order points gets its n points back, with weight 1.
     """
     k = np.arange(1, _ORDER, dtype=np.float64)

@@ -6,7 +6,7 @@ x_{t+1} = x_t - eta g_t:
 
     Var(x_{t+1}) - Var(x_t) = -2 eta cov(x, h)      ref:drift
                               + eta^2 Var(h)        ref:fresh_noise   paper: O(eta_t^2 rho_t^2)
-                              - 2 eta cov(x, r)     ref:stale1        paper: -2 eta cov(x, E[g]), with the drift
+                              - 2 eta cov(x, r)     ref:stale1        paper: -2 eta cov(x, E[g]) with drift
                               + 2 eta^2 cov(h, r)   ref:stale2
                               + eta^2 Var(r)        ref:stale3
     Var(x~_{t+1}) - Var(x~_t) = all of these

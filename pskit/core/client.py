@@ -37,6 +37,7 @@ from pskit.core.messages import (
     ToShard,
     Unsubscribe,
     Values,
+    make,
 )
 from pskit.core.oplog import UpdateLog
 from pskit.core.policies.base import Policy
@@ -198,7 +199,7 @@ class Client:
     def _flush(self, state: WorkerState, t_inc: int, now: int, leaving: bool) -> list[Effect]:
         seq, clock = state.log.seq, state.clock
         effects: list[Effect] = [
-            ToShard(j, Oplog(state.worker, clock, seq, tuple(parts), leaving, t_inc, now))
+            make(ToShard, (j, make(Oplog, (state.worker, clock, seq, tuple(parts), leaving, t_inc, now))))
             for j, parts in enumerate(state.log.close())
         ]
         state.clock = clock + 1

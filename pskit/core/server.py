@@ -37,6 +37,7 @@ from pskit.core.messages import (
     ToClient,
     Unsubscribe,
     Values,
+    make,
 )
 from pskit.core.policies.base import Policy
 from pskit.core.rows import RowPools
@@ -167,7 +168,7 @@ class ServerShard:
             pool.n_free = kernels.apply_delta(
                 rows // shards, delta, self.current, self.shared, self.dirty, pool.values, pool.free, pool.n_free
             )
-        self._effects.append(Applied(self.shard, oplog, self.apply_index))
+        self._effects.append(make(Applied, (self.shard, oplog, self.apply_index)))
         self.apply_index += 1
         self.applied[oplog.worker] += 1
 
@@ -217,8 +218,8 @@ class ServerShard:
             self._send_push(client, rows[cut], slots[cut], ())
 
     def _send_push(self, client: int, rows: RowIds, slots: Slots, entries: tuple) -> None:  # type: ignore[type-arg]
-        push = Push(rows, slots, entries, self.clock.minimum, self.apply_index, self._applied_of(client))
-        self._effects.append(ToClient(client, push))
+        fields = (rows, slots, entries, self.clock.minimum, self.apply_index, self._applied_of(client))
+        self._effects.append(make(ToClient, (client, make(Push, fields))))
 
     def _reply(self, client: int, request: Request) -> None:
         local = request.rows // self.layout.shards

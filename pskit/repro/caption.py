@@ -9,6 +9,7 @@ from pskit.repro.ensemble import Ensemble
 def conditions(runs: Ensemble) -> str:
     """Data, workers, slacks, steps, compute and network model, and seeds."""
     configs = [trace.config for trace in runs]
+    latencies = dict.fromkeys(distribution(c["network"]["latency"]) for c in configs)
     data = dict.fromkeys(str(trace.manifest["data"]).partition(";")[0] for trace in runs)
     workers = {c["cluster"]["clients"] * c["cluster"]["threads"] for c in configs}
     parts = [
@@ -17,7 +18,7 @@ def conditions(runs: Ensemble) -> str:
         f"s = {listed(c['ps']['slack'] for c in configs if c['ps']['slack'] is not None)}",
         f"step {listed(c['app']['step'] for c in configs)}",
         f"time to compute a clock: {'; '.join(dict.fromkeys(compute(c['compute']) for c in configs))}",
-        f"latency of a message: {'; '.join(dict.fromkeys(distribution(c['network']['latency']) for c in configs))}",
+        f"latency of a message: {'; '.join(latencies)}",
         f"bandwidth {listed(c['network']['bandwidth'] for c in configs)}",
         seeds(runs.values("seed")),
     ]

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pskit.config import Config
 from pskit.errors import InputError
 
-PROFILES = ("quick", "default", "full")
 Profile = Literal["quick", "default", "full"]
+PROFILES: tuple[Profile, ...] = ("quick", "default", "full")
 
 
 class _Entry(BaseModel):
@@ -35,7 +35,7 @@ class Sweep(_Entry):
 
 
 class Experiment(_Entry):
-    """One item of the paper: a base config, sweeps over it, and how many seeds (1, 2, ...) a profile takes."""
+    """One item of the paper: a base config, sweeps over it, and how many seeds a profile takes."""
 
     title: str
     seeds: dict[Profile, Annotated[int, Field(ge=1)]]
@@ -43,7 +43,7 @@ class Experiment(_Entry):
     sweeps: tuple[Sweep, ...]
 
     def configs(self, profile: Profile) -> list[tuple[Config, float]]:
-        """Configs of `profile` with the seconds each may take; seed by seed, so that a cut leaves whole sets."""
+        """Configs of `profile`, with seeds 1, 2, ..., and the seconds that each may take."""
         found = []
         for seed in range(1, self.seeds[profile] + 1):
             for sweep in self.sweeps:
@@ -151,13 +151,14 @@ def load_catalogue(figures_toml: Path, experiments: Path) -> Catalogue:
         On a file that is missing or not as expected, and on a name that leads nowhere.
     """
     catalogue = _read(figures_toml, Catalogue)
-    named = dict.fromkeys(
-        e for entry in (*catalogue.figures.values(), *catalogue.claims.values()) for e in entry.experiments
-    )
+    named = {e for figure in catalogue.figures.values() for e in figure.experiments}
+    named |= {e for claim in catalogue.claims.values() for e in claim.experiments}
     for name, figure in catalogue.figures.items():
         unknown = [claim for claim in figure.claims if claim not in catalogue.claims]
         if unknown:
-            raise InputError(f"{figures_toml}: the figure {name!r} shows unknown claims: {', '.join(unknown)}")
+            raise InputError(
+                f"{figures_toml}: the figure {name!r} shows unknown claims: {', '.join(unknown)}"
+            )
     found = {name: _read(experiments / f"{name}.toml", Experiment) for name in sorted(named)}
     return catalogue.model_copy(update={"experiments": found})
 

@@ -44,4 +44,3 @@ def draw(name: str, entry: FigureEntry, runs: Ensemble, out: Path) -> Drawn:
         except Absent as absent:
             caption = f"Not drawn: {absent} in this profile."
     return Drawn(name, entry.title, caption, files, entry.claims)
-

@@ -1,9 +1,9 @@
 """Makes missing runs in parallel processes.
 
-The start method is explicit (forkserver, or spawn where there is none). A worker process makes a small run first, so
-that loading and compiling is not counted, then takes one run after another. It ignores Ctrl-C: the parent
-gets it, ends the workers, and sweeps up the folder that a worker was just writing. Folders that are complete
-stay, and are reused the next time.
+The start method is explicit (forkserver, or spawn where there is none). A worker process makes small runs
+first, so that loading and compiling are not counted, then takes one run after another. It ignores Ctrl-C:
+the parent gets it, ends the workers, and sweeps up what one of them was just writing. Folders that are
+complete stay, and are reused the next time.
 """
 
 import multiprocessing
@@ -52,8 +52,8 @@ class Runner:
     jobs : int
         Processes at a time.
     report : callable, optional
-        ``report(outcome)`` after each run, in the order in which they end; ``report(None)`` when the first process has
-        loaded and compiled everything.
+        ``report(outcome)`` after each run, in the order in which they end; ``report(None)`` when the first
+        process has loaded and compiled everything.
     """
 
     def __init__(self, jobs: int, report: Callable[[Outcome | None], None] | None = None) -> None:
@@ -69,7 +69,7 @@ class Runner:
         KeyboardInterrupt
             After the worker processes have ended and nothing half-written is left.
         """
-        queue = sorted(runs, key=lambda run: -run.seconds)[::-1]
+        queue = sorted(runs, key=lambda run: run.seconds)
         outcomes: list[Outcome] = []
         try:
             self._start(1, runs)

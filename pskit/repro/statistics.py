@@ -46,4 +46,3 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 def _coverage(n: int, k: int) -> float:
     return 1 - 2 * sum(math.comb(n, i) for i in range(k)) / 2**n
-

@@ -194,7 +194,7 @@ def test_watch_sees_clocks_go_back(cluster):
 
 def test_watch_sees_reads_go_back(cluster):
     older = changed(cluster.done[0], age=[1, 1])
-    with pytest.raises(InvariantBroken, match="row clocks of a reader never go back.*from 2 to 1"):
+    with pytest.raises(InvariantBroken, match=r"row clocks of a reader never go back.*from 2 to 1"):
         cluster.watch.client_did(0, [older])
 
 

@@ -13,6 +13,7 @@ from pskit.core import invariants
 from pskit.core.client import Client
 from pskit.core.layout import Layout, TableSpec
 from pskit.core.messages import Effect, Message, Push, Read, Reply, ToClient, ToShard
+from pskit.core.oplog import UpdateLog
 from pskit.core.policies import policy_class
 from pskit.core.rows import RowPools
 from pskit.core.server import ServerShard
@@ -26,12 +27,18 @@ MOST_CLOCKS = 20
 """Digits of an entry of table "n"."""
 
 
+class ForgetfulLog(UpdateLog):
+    """Forgets at every clock() what no view needs any more, not only when it has grown long."""
+
+    long = property(lambda self: True)
+
+
 class Cluster:
     """Machines, links, and what the workers are doing.
 
     Table ``n`` is int64 and decodable: an INC by worker w at clock c adds 8**c to column w, so digit c of
-    that column of any view says how often the view has that update. Table ``x`` is float32 and adds numbers
-    whose sum depends on the order.
+    that column of any view says how often the view has that update. Table ``x`` is float32: its column 0
+    comes back to earlier values, and what its column 1 sums up to depends on the order.
     """
 
     def __init__(
@@ -45,6 +52,7 @@ class Cluster:
         n_rows: int = 2,
         x_rows: int = 0,
         cache_rows: int = 0,
+        forgetful: bool = False,
     ) -> None:
         self.threads, self.workers = threads, clients * threads
         tables = [TableSpec("n", n_rows, self.workers, "i8")]
@@ -56,7 +64,7 @@ class Cluster:
         members = [range(c * threads, (c + 1) * threads) for c in range(clients)]
         initial = {t.name: np.zeros((t.rows, t.cols), t.dtype) for t in tables}
         if x_rows:
-            initial["x"][:] = np.arange(1, 2 * x_rows + 1).reshape(-1, 2) / 3
+            initial["x"][:] = np.arange(x_rows)[:, None] + [0, 1 / 3]
         self.shards = [
             ServerShard(j, layout, self.policy, self.pools, members, initial) for j in range(shards)
         ]
@@ -64,6 +72,10 @@ class Cluster:
             Client(c, workers, layout, self.policy, self.pools, cache_rows)
             for c, workers in enumerate(members)
         ]
+        if forgetful:
+            for client in self.clients:
+                for state in client.workers.values():
+                    state.log = ForgetfulLog(layout)
         self.ledger = invariants.Ledger(layout, initial, range(self.workers))
         self.watch = invariants.Watch(self.ledger, self.shards, self.clients, bsp=policy == "bsp")
         self.links: dict[Link, deque[Message]] = {
@@ -104,9 +116,10 @@ class Cluster:
             delta = np.zeros((len(part), spec.cols), spec.dtype)
             if spec.name == "n":
                 delta[:, worker] = 8 ** self.clock_of(worker)
+            elif salt % 2:
+                delta[:, 0] = 1 - salt % 4  # there and back again, exactly
             else:
-                delta[:] = (salt % 11 - 5) * np.array([0.1, 1e5]) / (worker + 1)
-                delta[:, salt % 2] = 0.0  # an entry that does not change
+                delta[:, 1] = (salt - 9) * 0.1 / (worker + 1)
             self.ledger.inc(worker, part, delta)
             self.client_of(worker).inc(worker, table, part, delta)
 

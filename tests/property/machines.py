@@ -40,6 +40,7 @@ class Protocol(RuleBasedStateMachine):
         n_rows=st.integers(1, 3),
         x_rows=st.integers(0, 2),
         cache_rows=st.integers(0, 2),
+        forgetful=st.booleans(),
     )
     def start(self, slack, **sizes) -> None:
         slack = slack if has_slack(self.name) else 0

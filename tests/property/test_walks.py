@@ -22,6 +22,7 @@ def random_cluster(random: Random, name: str) -> Cluster:
         n_rows=random.randint(1, 3),
         x_rows=random.randint(0, 2),
         cache_rows=random.randint(0, 2),
+        forgetful=random.random() < 0.5,
     )
 
 

@@ -13,7 +13,7 @@ def ssp_diverges(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     """F2M-1: SSP's final loss at a high slack over BSP's."""
     slack = tolerance["slack"]
     ratios = over_bsp(runs, "ssp", slack, tolerance["fraction"], tolerance["step"])
-    return [part(f"final loss, SSP s = {slack} / BSP", ratios, ">", tolerance["ratio"])]
+    return [part(f"final loss, SSP s = {slack} / BSP", ratios, low=tolerance["ratio"], strict=True)]
 
 
 def essp_converges(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
@@ -22,10 +22,10 @@ def essp_converges(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     parts, finals = [], []
     for slack in tolerance["slacks"]:
         ratios = over_bsp(runs, "essp", slack, fraction, step)
-        parts.append(part(f"final loss, ESSP s = {slack} / BSP", ratios, "<=", tolerance["ratio"]))
+        parts.append(part(f"final loss, ESSP s = {slack} / BSP", ratios, high=tolerance["ratio"]))
         finals.append(ratios)
     spreads = [max(seed) / min(seed) - 1 for seed in zip(*finals, strict=True)]
-    return [*parts, part("spread over s", spreads, "<=", tolerance["spread"])]
+    return [*parts, part("spread over s", spreads, high=tolerance["spread"])]
 
 
 def ssp_shaky(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
@@ -33,8 +33,8 @@ def ssp_shaky(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     where = {"fraction": tolerance["fraction"], "step": tolerance["step"], "slack": tolerance["slack"]}
     rises = {p: runs.select(policy=p, **where).each(Trace.excursion) for p in ("ssp", "essp")}
     return [
-        part(f"excursion, SSP s = {where['slack']}", rises["ssp"], ">", tolerance["ssp"]),
-        part(f"excursion, ESSP s = {where['slack']}", rises["essp"], "<", tolerance["essp"]),
+        part(f"excursion, SSP s = {where['slack']}", rises["ssp"], low=tolerance["ssp"], strict=True),
+        part(f"excursion, ESSP s = {where['slack']}", rises["essp"], high=tolerance["essp"], strict=True),
     ]
 
 
@@ -45,7 +45,9 @@ def onset_later(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     for step in tolerance["steps"]:
         at_large, at_small = (onsets(runs, fraction, step) for fraction in (large, small))
         ratios = [s / b if math.isfinite(b) else 1.0 for b, s in zip(at_large, at_small, strict=True)]
-        parts.append(part(f"onset at {small:.0%} / onset at {large:.0%}, step {step:g}", ratios, ">", 1.0))
+        parts.append(
+            part(f"onset at {small:.0%} / onset at {large:.0%}, step {step:g}", ratios, low=1.0, strict=True)
+        )
         parts.append(part(f"onset at {large:.0%}, step {step:g}: s", at_large))
         parts.append(part(f"onset at {small:.0%}, step {step:g}: s", at_small))
     return parts
@@ -62,10 +64,10 @@ def faster(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
             per_second = [a / b for a, b in zip(seconds[slow], seconds[fast], strict=True)]
             per_clock = [a / b for a, b in zip(clocks[slow], clocks[fast], strict=True)]
             gaps = [a / b for a, b in zip(per_second, per_clock, strict=True)]
-            parts.append(part(f"seconds to the target, {label}", per_second, ">=", 1.0))
+            parts.append(part(f"seconds to the target, {label}", per_second, low=1.0))
             parts.append(part(f"clocks to the target, {label}", per_clock))
             if fast == "essp":
-                parts.append(part(f"gap per second / gap per clock, {label}", gaps, ">", 1.0))
+                parts.append(part(f"gap per second / gap per clock, {label}", gaps, low=1.0, strict=True))
     return parts
 
 
@@ -80,8 +82,8 @@ def over_bsp(runs: Ensemble, policy: str, slack: int, fraction: float, step: flo
 def onsets(runs: Ensemble, fraction: float, step: float) -> list[float]:
     """Smallest slack at which SSP's run counts as diverged, seed by seed; infinite where none does.
 
-    A run counts as diverged when its loss was above ``run.diverge_factor`` times the initial one, or not finite, at
-    any evaluation.
+    A run counts as diverged when its loss was above ``run.diverge_factor`` times the initial one, or not
+    finite, at any evaluation.
     """
     ssp = runs.select(fraction=fraction, step=step, policy="ssp")
     found = []
@@ -94,7 +96,7 @@ def onsets(runs: Ensemble, fraction: float, step: float) -> list[float]:
 def to_target(
     runs: Ensemble, fraction: float, tolerance: Mapping[str, Any], measure: Any
 ) -> dict[str, list[float]]:
-    """Seconds or clocks (by `measure`) until BSP's loss at a share of its clocks is reached: policy -> per seed."""
+    """Seconds or clocks (by `measure`) to BSP's loss at a share of its clocks, per seed, by policy."""
     same = runs.select(fraction=fraction, step=tolerance["step"])
     by_policy = {
         "bsp": same.select(policy="bsp"),
@@ -112,5 +114,3 @@ def target_loss(bsp: Trace, share: float) -> float:
     """BSP's loss after `share` of its clocks."""
     loss = bsp.loss()
     return float(loss["value"][loss["clock"] <= share * loss["clock"][-1]][-1])
-
-

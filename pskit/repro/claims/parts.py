@@ -1,18 +1,10 @@
-"""Parts of a verdict: a number over seeds, held against a limit."""
+"""Parts of a verdict: a number over seeds, and the range that it is expected in."""
 
 import math
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pskit.repro.statistics import Estimate, estimate
-
-RELATIONS: dict[str, Callable[[float, float], bool]] = {
-    "<=": operator.le,
-    ">=": operator.ge,
-    "<": operator.lt,
-    ">": operator.gt,
-}
 
 
 class Part(NamedTuple):
@@ -22,40 +14,65 @@ class Part(NamedTuple):
     ----------
     what : str
     estimate : Estimate
-        Its median is what is held against `limit`.
-    relation : str
-        A key of `RELATIONS`, or empty for a number that is only reported.
-    limit : float
+        Its median is what is expected in the range.
+    low, high : float
+        The range; infinite where it has no end. Without any end the number is only shown.
+    strict : bool
+        Whether the ends themselves are outside.
     """
 
     what: str
     estimate: Estimate
-    relation: str = ""
-    limit: float = math.nan
+    low: float = -math.inf
+    high: float = math.inf
+    strict: bool = False
+
+    @property
+    def binding(self) -> bool:
+        """Whether anything is expected of the number."""
+        return math.isfinite(self.low) or math.isfinite(self.high)
 
     @property
     def met(self) -> bool:
-        """Whether the median is on the right side of the limit."""
-        return not self.relation or RELATIONS[self.relation](self.estimate.value, self.limit)
+        """Whether the median is in the range."""
+        value = self.estimate.value
+        return self.low < value < self.high if self.strict else self.low <= value <= self.high
 
     @property
     def margin(self) -> float:
-        """Distance to the limit relative to it, negative when missed; infinite for a number without limit."""
-        if not self.relation or math.isinf(self.estimate.value):
-            return math.inf if self.met else -math.inf
-        distance = self.estimate.value - self.limit
-        return (distance if self.relation.startswith(">") else -distance) / abs(self.limit)
+        """Distance to the nearer end relative to it, negative outside; infinite without ends."""
+        value = self.estimate.value
+        below = (value - self.low) / abs(self.low) if math.isfinite(self.low) else math.inf
+        above = (self.high - value) / abs(self.high) if math.isfinite(self.high) else math.inf
+        return min(below, above)
 
-    def text(self) -> str:
-        """In words and numbers."""
-        limit = f" ({self.relation} {number(self.limit)})" if self.relation else ""
-        missed = "" if self.met else ", missed"
-        return f"{self.what}: {number(self.estimate.value)}{limit}{missed}"
+    def expected(self) -> str:
+        """The range in symbols; empty if the number is only shown."""
+        less, greater = ("<", ">") if self.strict else ("<=", ">=")
+        if not self.binding:
+            return ""
+        if math.isinf(self.low):
+            return f"{less} {self.high:g}"
+        if math.isinf(self.high):
+            return f"{greater} {self.low:g}"
+        return f"{self.low:g} to {self.high:g}"
+
+    def interval(self) -> str:
+        """The median and, for several seeds, its interval."""
+        e = self.estimate
+        return number(e.value) + (f" [{number(e.low)}, {number(e.high)}]" if e.n > 1 else "")
 
 
-def part(what: str, values: Sequence[float], relation: str = "", limit: float = math.nan) -> Part:
+def part(
+    what: str,
+    values: Sequence[float],
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    strict: bool = False,
+) -> Part:
     """Make a part of one value per seed."""
-    return Part(what, estimate(values), relation, limit)
+    return Part(what, estimate(values), low, high, strict)
 
 
 def number(value: float) -> str:

@@ -1,6 +1,7 @@
 """Claims about the age of reads: F1L-1, F1L-2, F1L-4."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from pskit.analysis.trace import Trace
 from pskit.repro.claims.parts import Part, part
 from pskit.repro.ensemble import Ensemble
 
+LAST_CLOCK = 2**31 - 1
+
 
 def ages(trace: Trace) -> Staleness:
     """Ages of all reads but those of clock 0, where nothing is old yet and all rows are fetched once."""
-    return trace.staleness().between(1, 2**31 - 1)
+    return trace.staleness().between(1, LAST_CLOCK)
 
 
 def close_to_uniform(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
@@ -21,14 +24,13 @@ def close_to_uniform(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]
     parts = []
     for fraction in (tolerance["fraction"], tolerance["shown_fraction"]):
         binding = fraction == tolerance["fraction"]
-        for policy, relation, limit in (("ssp", "<=", tolerance["ssp"]), ("essp", ">=", tolerance["essp"])):
+        for policy, limit in (("ssp", {"high": tolerance["ssp"]}), ("essp", {"low": tolerance["essp"]})):
             for slack in tolerance["slacks"]:
                 where = {"fraction": fraction, "policy": policy, "slack": slack}
-                if not binding and not runs.has(**where):
-                    continue
-                distances = runs.select(**where).each(lambda t, s=slack: ages(t).tv_to_uniform(s))  # type: ignore[misc]
-                what = f"TV to uniform, {policy.upper()}, s = {slack}, {fraction:.0%}"
-                parts.append(part(what, distances, relation, limit) if binding else part(what, distances))
+                if binding or runs.has(**where):
+                    distances = [ages(trace).tv_to_uniform(slack) for trace in runs.select(**where)]
+                    what = f"TV to uniform, {policy.upper()}, s = {slack}, {fraction:.0%}"
+                    parts.append(part(what, distances, **(limit if binding else {})))
     return parts
 
 
@@ -39,64 +41,51 @@ def concentrated(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     for slack, limit in zip(tolerance["slacks"], tolerance["age_ratio"], strict=True):
         ssp, essp = (mf.select(policy=p, slack=slack).each(lambda t: ages(t).mean()) for p in ("ssp", "essp"))
         ratios = [e / s for e, s in zip(essp, ssp, strict=True)]
-        parts.append(part(f"mean age, ESSP / SSP, s = {slack}", ratios, "<=", limit))
+        parts.append(part(f"mean age, ESSP / SSP, s = {slack}", ratios, high=limit))
     one, other = (mf.select(policy="essp", slack=s) for s in tolerance["compared_slacks"])
     distances = [
         total_variation(ages(a).histogram(), ages(b).histogram()) for a, b in zip(one, other, strict=True)
     ]
     what = "TV between ESSP's histograms at s = {} and {}".format(*tolerance["compared_slacks"])
-    parts.append(part(what, distances, "<=", tolerance["slack_tv"]))
-    return parts
+    return [*parts, part(what, distances, high=tolerance["slack_tv"])]
 
 
 def regimes(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
-    """F1L-4: mean age over time under three models of the workers' compute times.
-
-    Growth is late mean age over early mean age. The exponent is the slope of log(mean age - floor) over
-    log(clock), where the floor is the mean age at the clocks ``floor_clocks``: the network's share, before
-    drift sets in. It is measured at the largest slack there is, while that does not bind.
-    """
+    """F1L-4: mean age over time under three models of the workers' compute times."""
     essp = runs.select(policy="essp")
-    slack, bound = max(essp.values("slack")), tolerance["binding_slack"]
-    steady = essp.select(preset="near-equal", slack=bound)
-    drifting = essp.select(preset="exponential", slack=slack)
-    bounded = essp.select(preset="exponential", slack=bound)
-    straggling = essp.select(preset="straggler", slack=bound)
+    bound = tolerance["binding_slack"]
+    bounded = essp.select(slack=bound)
+    unbounded = essp.select(preset="exponential", slack=max(essp.values("slack")))
 
     def late_share(trace: Trace) -> float:
         return late_mean(trace) / bound
 
+    def drift(trace: Trace) -> float:
+        return exponent(trace, tolerance["floor_clocks"], tolerance["fit_clocks"])
+
+    low, high = tolerance["exponent"]
     return [
-        part("near-equal: late / early mean age", steady.each(_growth), "<=", tolerance["steady_growth"]),
         part(
-            "independent times: exponent of growth",
-            drifting.each(lambda t: exponent(t, tolerance["floor_clocks"], tolerance["fit_clocks"])),
-            ">=",
-            tolerance["exponent"][0],
+            "near-equal: late / early mean age",
+            bounded.select(preset="near-equal").each(growth),
+            high=tolerance["steady_growth"],
         ),
-        part(
-            "independent times: exponent of growth",
-            drifting.each(lambda t: exponent(t, tolerance["floor_clocks"], tolerance["fit_clocks"])),
-            "<=",
-            tolerance["exponent"][1],
-        ),
+        part("independent times: exponent of growth", unbounded.each(drift), low=low, high=high),
         part(
             f"independent times, s = {bound}: late mean age / s",
-            bounded.each(late_share),
-            ">=",
-            tolerance["bound_share"],
+            bounded.select(preset="exponential").each(late_share),
+            low=tolerance["bound_share"],
         ),
         part(
             f"straggler, s = {bound}: late mean age / s",
-            straggling.each(late_share),
-            ">=",
-            tolerance["straggler_share"],
+            bounded.select(preset="straggler").each(late_share),
+            low=tolerance["straggler_share"],
         ),
     ]
 
 
 def mean_ages(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Clock (n,) and mean age of reads at it (n,), from clock 1 on."""
+    """Clock (n,) from 1 on, and the mean age of the reads at it (n,)."""
     curve = ages(trace).mean_by_clock()
     return curve["clock"], curve["mean"]
 
@@ -107,20 +96,25 @@ def late_mean(trace: Trace) -> float:
     return float(mean[clock > 0.75 * clock[-1]].mean())
 
 
-def _growth(trace: Trace) -> float:
+def growth(trace: Trace) -> float:
+    """Mean age over the last quarter of the clocks relative to that from 5% to 25% of them."""
     clock, mean = mean_ages(trace)
     early = mean[(clock >= 0.05 * clock[-1]) & (clock < 0.25 * clock[-1])].mean()
     return late_mean(trace) / float(early)
 
 
 def exponent(trace: Trace, floor_clocks: tuple[int, int], fit_clocks: tuple[int, int]) -> float:
-    """Slope of log(mean age - floor) over log(clock), fitted over ``fit_clocks`` at log-spaced points."""
+    """Exponent of the growth of the mean age over its floor.
+
+    The slope of log(mean age - floor) over log(clock), fitted to eight points that divide ``fit_clocks``
+    evenly in the logarithm. The floor, the network's share, is the mean age at ``floor_clocks``, before drift
+    sets in.
+    """
     clock, mean = mean_ages(trace)
     floor = mean[(clock >= floor_clocks[0]) & (clock <= floor_clocks[1])].mean()
-    edges = np.geomspace(*fit_clocks, 9)
     points = []
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
-        inside = (clock >= low) & (clock < high)
+    for begin, end in pairwise(np.geomspace(*fit_clocks, 9)):
+        inside = (clock >= begin) & (clock < end)
         points.append((np.log(clock[inside]).mean(), np.log(max(mean[inside].mean() - floor, 1e-9))))
     x, y = np.array(points).T
     return float(np.polyfit(x, y, 1)[0])

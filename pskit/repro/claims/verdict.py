@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from pskit.repro.catalogue import Catalogue, Claim
 from pskit.repro.claims import CHECKS
-from pskit.repro.claims.parts import Part
+from pskit.repro.claims.parts import Part, number
 from pskit.repro.ensemble import Absent, Ensemble
 
 PASS, FINDING, FAIL, NOT_TESTED = "PASS", "FINDING", "FAIL", "NOT TESTED"
@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
     @property
     def decisive(self) -> Part | None:
         """The part that is nearest to its limit, or furthest beyond it."""
-        limited = [part for part in self.parts if part.relation]
+        limited = [part for part in self.parts if part.binding]
         return min(limited, key=lambda part: part.margin) if limited else None
 
 
@@ -72,9 +72,14 @@ def judge(catalogue: Catalogue, name: str, runs: Ensemble, failures: Mapping[str
         return verdict(NOT_TESTED, f"this profile has {absent}", [])
     missed = [part for part in parts if not part.met]
     if missed:
-        return verdict(FAIL, "; ".join(part.text() for part in missed), parts)
-    binding = "; ".join(part.text() for part in parts if part.relation)
-    return verdict(claim.met, f"{claim.explanation} {binding}".strip(), parts)
+        return verdict(FAIL, f"not as expected: {in_words(missed)}", parts)
+    within = f"as expected: {in_words([part for part in parts if part.binding])}"
+    return verdict(claim.met, f"{claim.explanation} {within}".strip(), parts)
+
+
+def in_words(parts: list[Part]) -> str:
+    """Numbers and what is expected of them."""
+    return "; ".join(f"{part.what} {number(part.estimate.value)} ({part.expected()})" for part in parts)
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:
@@ -98,8 +103,8 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
                 "ci": [p.estimate.low, p.estimate.high],
                 "ci_level": p.estimate.level,
                 "seeds": p.estimate.n,
-                "expected": f"{p.relation} {p.limit:g}" if p.relation else None,
-                "met": p.met if p.relation else None,
+                "expected": p.expected() or None,
+                "met": p.met if p.binding else None,
             }
             for p in verdict.parts
         ],

@@ -6,7 +6,9 @@ ends, which are created in the order of their link. So adding an event never mov
 other.
 """
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from heapq import heappush
 from typing import Any
 
@@ -40,3 +42,17 @@ class EventQueue:
     def handled(self) -> int:
         """Number of events that have happened."""
         return self.created - len(self.heap)
+
+
+@contextmanager
+def seldom_collecting() -> Iterator[None]:
+    """Context: Python looks for cyclic garbage a hundred times less often.
+
+    Pending events are many small tuples, never part of a cycle; walking over them took a fifth of a run.
+    """
+    threshold = gc.get_threshold()
+    gc.set_threshold(100 * threshold[0], *threshold[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*threshold)

@@ -23,7 +23,7 @@ from pskit.emulation.network import Network
 from pskit.emulation.streams import Stream
 from pskit.runtime.base import Outcome, Stuck, update_norms
 from pskit.runtime.sim.evaluation import Evaluation, tables_of
-from pskit.runtime.sim.events import CALL, DELIVER, FINISH, EventQueue
+from pskit.runtime.sim.events import CALL, DELIVER, FINISH, EventQueue, seldom_collecting
 from pskit.runtime.sim.transport import Transport
 from pskit.runtime.sim.workers import Driver
 from pskit.trace.recorder import Recorder
@@ -94,6 +94,7 @@ class Simulation:
             app.objective, self.shards, layout, recorder, cfg.run.eval_every, cfg.run.diverge_factor
         )
         self._seen = VectorClock(range(layout.shards))  # shard clocks, for the slowest of them
+        self._ended = 0  # when a worker was last taken out of a shard
 
     # -- the port that workers use -----------------------------------------------------------------
 
@@ -119,19 +120,25 @@ class Simulation:
         """
         try:
             self.evaluation.evaluate(0, 0)
-            for driver in self.drivers:
-                driver.resume()
-            self._loop()
+            if not self.evaluation.stopped:
+                with seldom_collecting():
+                    for driver in self.drivers:
+                        driver.resume()
+                    self._loop()
         except NonFiniteUpdate as error:
             self.recorder.fault(
                 self.queue.now, "non-finite", error.worker, error.clock, error.table, error.row, str(error)
             )
             self.evaluation.diverged = self.evaluation.stopped = True
+        finally:
+            for driver in self.drivers:
+                driver.close()
         if self.evaluation.stopped:
             return
         waiting = [d for d in self.drivers if not d.done]
         if waiting:
             raise Stuck(self._who_waits(waiting))
+        self.queue.now = self._ended  # idle timers, late acknowledgements and callers may have come after it
         if self.evaluation.changed:
             self.evaluation.evaluate(self.queue.now, self._finished_clocks())
 
@@ -209,6 +216,7 @@ class Simulation:
                 self.recorder.member(
                     self.queue.now, effect.worker, effect.shard, effect.clock, effect.apply_index, "left"  # type: ignore[union-attr]
                 )
+                self._ended = self.queue.now
         for read in reads:
             self.drivers[read.worker].read_done(read)  # type: ignore[union-attr]
 

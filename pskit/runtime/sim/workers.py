@@ -106,6 +106,10 @@ class Driver:
                 continue
             raise TypeError(f"worker {self.worker} awaited a {kind.__name__}: await only what ps offers")
 
+    def close(self) -> None:
+        """Give up the coroutine, wherever it is; a run may end before it has even started."""
+        self._work.close()
+
     def _start(self, command: Compute) -> None:
         now = self._queue.now
         duration = self._compute.duration(now, self.clock, command.cost, self._first)

@@ -1,0 +1,67 @@
+"""The end of the run: the tables, and what identifies the result."""
+
+import numpy as np
+
+from pskit.auditing.case import Case
+from pskit.auditing.findings import Check, Finding, breaks
+from pskit.trace.hashing import run_value_hash
+
+
+def end_state(case: Case) -> Finding | str:
+    """Final table = initial + sum of all INCs: exactly for integers, to rounding for floats.
+
+    A sum of n floats that never exceeds M in magnitude is off by at most n eps M, whatever the order. M is
+    here the initial entry plus the largest entries of all updates, n the number of updates of the table's
+    shards, and there are two sums, of which one may start at 0: 4 n eps M leaves room for a few INCs of a
+    clock to one entry, which cancel.
+    """
+    if not case.history.left.all():
+        return "the run did not come to its end, updates were still under way"
+    u = case.updates
+    largest = np.bincount(u["shard"], u["linf"], minlength=case.shards)
+    wrong, said = [], []
+    for spec, offset in zip(case.layout.tables, case.layout.offsets, strict=False):
+        initial, incs, final = (case.tables[f"{which}:{spec.name}"] for which in ("initial", "incs", "final"))
+        exact = np.dtype(spec.dtype).kind == "i"
+        wide = np.int64 if exact else np.float64
+        off = np.abs(final.astype(wide) - (initial.astype(wide) + incs.astype(wide)))
+        if exact:
+            allowed = np.zeros_like(off)
+            if np.dtype(spec.dtype).itemsize < 8:  # sums wrap around like the table's own
+                total = (initial.astype(wide) + incs.astype(wide)).astype(spec.dtype)
+                off = np.abs(final.astype(wide) - total.astype(wide))
+        else:
+            shard = (offset + np.arange(spec.rows)) % case.shards
+            scale = np.abs(initial.astype(wide)) + largest[shard][:, None]
+            allowed = 4 * case.history.count[shard][:, None] * np.finfo(spec.dtype).eps * scale
+        bad = ~(off <= allowed)  # a NaN is bad, too
+        wrong.append(bad.ravel())
+        said += [(spec.name, initial, incs, final, allowed)]
+    sizes = np.cumsum([0, *(len(w) for w in wrong)])
+
+    def tell(i: int) -> str:
+        table = int(np.searchsorted(sizes, i, side="right")) - 1
+        name, initial, incs, final, allowed = said[table]
+        row, col = divmod(int(i - sizes[table]), initial.shape[1])
+        return (
+            f"table {name!r}, row {row}, column {col}: it began as {initial[row, col]}, all INCs add up to "
+            f"{incs[row, col]}, but it ended as {final[row, col]} (rounding may make {allowed[row, col]:.3g})"
+        )
+
+    return breaks(np.concatenate(wrong), tell)
+
+
+def value_hash(case: Case) -> Finding | str:
+    """The value hash is that of the final tables and losses in the trace."""
+    said = case.manifest["value_hash"]
+    found = run_value_hash(case.tables, case.columns["metrics"])
+    return breaks(
+        np.array([said != found]),
+        lambda _: f"the manifest says {said}, final tables and losses of the trace give {found}",
+    )
+
+
+CHECKS = (
+    Check("end state", end_state),
+    Check("value hash", value_hash),
+)

@@ -1,0 +1,86 @@
+"""Messages: cause before effect, and what links promise."""
+
+import numpy as np
+
+from pskit.auditing import telling
+from pskit.auditing.case import Case
+from pskit.auditing.findings import Check, Finding, breaks
+from pskit.auditing.groups import SortedGroups
+
+SAMPLED = "only a sample of the messages was recorded"
+
+
+def delivery(case: Case) -> Finding | str:
+    """A message arrives not before it was sent, and is lost only where links lose."""
+    m = case.messages
+    loses, _ = case.links.rules(m["src"], m["dst"])
+    wrong = np.where(m["t_deliver"] < 0, ~loses | (m["t_deliver"] != -1), m["t_deliver"] < m["t_send"])
+    order = np.argsort(m["id"], kind="stable")
+    wrong[order[1:]] |= np.diff(m["t_send"][order]) < 0  # numbered in the order of sending
+    return breaks(wrong, lambda i: telling.message(case, i), m["t_send"])
+
+
+def fifo(case: Case) -> Finding | str:
+    """Messages of a link arrive in the order of sending, unless it reorders."""
+    m = case.messages
+    _, reorders = case.links.rules(m["src"], m["dst"])
+    link = m["src"].astype(np.int64) * (case.clients + case.shards) + m["dst"]
+    arrived = np.flatnonzero((m["t_deliver"] >= 0) & ~reorders)
+    order = arrived[np.lexsort((m["id"][arrived], link[arrived]))]
+    overtakes = (link[order[1:]] == link[order[:-1]]) & (np.diff(m["t_deliver"][order]) < 0)
+    wrong = np.zeros(len(link), np.bool_)
+    wrong[order[1:]] = overtakes
+    before = np.zeros(len(link), np.int64)
+    before[order[1:]] = order[:-1]
+    return breaks(
+        wrong,
+        lambda i: f"{telling.message(case, i)}; sent before it: {telling.message(case, int(before[i]))}",
+        m["t_deliver"],
+    )
+
+
+def replies(case: Case) -> Finding | str:
+    """A reply answers a request that has arrived; at the end every request is answered."""
+    if not case.is_whole("messages"):
+        return SAMPLED
+    m, pairs = case.messages, case.clients * case.shards
+    asked, answered = case.of_kind("request"), case.of_kind("reply")
+    asked = asked[case.plain_pair(case.pair(asked))]
+    answered = answered[case.plain_pair(case.pair(answered))]
+    requests = SortedGroups(case.pair(asked), m["t_deliver"][asked], pairs)
+    ordered = SortedGroups(case.pair(answered), m["t_send"][answered], pairs)
+    number = np.arange(len(answered)) - ordered.start[ordered.group] + 1
+    unasked = requests.count(ordered.group, ordered.value, inclusive=True) < number
+    unanswered = np.diff(requests.start) > np.diff(ordered.start) if case.finished else np.zeros(pairs, np.bool_)
+
+    def tell(i: int) -> str:
+        if i < len(answered):
+            said = telling.message(case, int(answered[ordered.order[i]]))
+            return f"{said}; it is reply number {number[i]}, and fewer requests had arrived"
+        shard, client = divmod(i - len(answered), case.clients)
+        return f"a request of client {client} to shard {shard} was never answered"
+
+    return breaks(np.concatenate([unasked, unanswered]), tell)
+
+
+def pushes(case: Case) -> Finding | str:
+    """A shard pushes when its clock rises, so at a moment at which it took in an oplog."""
+    if not case.is_whole("messages"):
+        return SAMPLED
+    places = case.of_kind("push")
+    if case.policy == "bsp":
+        return "bsp pushes nothing"
+    places = places[case.plain_pair(case.pair(places))]
+    shard = case.messages["src"][places] - case.clients
+    sent = case.messages["t_send"][places]
+    applied = SortedGroups(case.updates["shard"], case.updates["t_applied"], case.shards)
+    wrong = applied.count(shard, sent, inclusive=True) == applied.count(shard, sent)
+    return breaks(wrong, lambda i: f"{telling.message(case, int(places[i]))}, when it applied nothing", sent)
+
+
+CHECKS = (
+    Check("delivered after sent", delivery),
+    Check("links are FIFO", fifo),
+    Check("replies follow requests", replies),
+    Check("pushes follow oplogs", pushes),
+)

@@ -1,0 +1,55 @@
+"""The order of clocks and updates, from which everything else is derived."""
+
+import numpy as np
+
+from pskit.auditing import telling
+from pskit.auditing.case import Case
+from pskit.auditing.findings import Check, Finding, breaks
+from pskit.auditing.groups import SortedGroups
+
+
+def gapless_clocks(case: Case) -> Finding | str:
+    """Every worker finishes the clocks 0, 1, 2, ..., each once."""
+    c = case.clocks
+    by_worker = SortedGroups(c["worker"], c["clock"], case.workers)
+    expected = np.arange(len(by_worker.group)) - by_worker.start[by_worker.group]
+
+    def tell(i: int) -> str:
+        worker, clock = by_worker.group[i], by_worker.value[i]
+        return f"worker {worker} finished clock {clock} where clock {expected[i]} is next"
+
+    return breaks(by_worker.value != expected, tell, c["t_end"][by_worker.order])
+
+
+def exactly_once(case: Case) -> Finding | str:
+    """Every shard numbers what it applies 0, 1, 2, ..., each number once."""
+    u = case.updates
+    by_shard = SortedGroups(u["shard"], u["apply_index"], case.shards)
+    expected = np.arange(len(by_shard.group)) - by_shard.start[by_shard.group]
+
+    def tell(i: int) -> str:
+        return f"{telling.update(case, int(by_shard.order[i]))}, but number {expected[i]} is next"
+
+    return breaks(by_shard.value != expected, tell, u["t_applied"][by_shard.order])
+
+
+def in_order(case: Case) -> Finding | str:
+    """Every shard applies the updates 0, 1, 2, ... of a worker in this order, each once, tagged with its clock."""
+    u = case.updates
+    owner = u["shard"].astype(np.int64) * case.workers + u["worker"]
+    by_owner = SortedGroups(owner, u["apply_index"], case.shards * case.workers)
+    expected = np.arange(len(owner)) - by_owner.start[by_owner.group]
+    seq, clock = u["seq"][by_owner.order], u["clock"][by_owner.order]
+
+    def tell(i: int) -> str:
+        said = telling.update(case, int(by_owner.order[i]))
+        return f"{said}: it is the worker's unit {seq[i]}, but unit {expected[i]}, of the clock of that number, is next"
+
+    return breaks((seq != expected) | (clock != expected), tell, u["t_applied"][by_owner.order])
+
+
+CHECKS = (
+    Check("clocks are gapless", gapless_clocks),
+    Check("applied exactly once", exactly_once),
+    Check("applied in order", in_order),
+)

@@ -1,0 +1,252 @@
+"""Every recorded read: what was in the view, against what the protocol promises."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pskit.auditing import telling
+from pskit.auditing.case import Case
+from pskit.auditing.findings import Check, Finding, breaks
+from pskit.auditing.groups import SortedGroups
+from pskit.auditing.history import NEVER
+
+Array = npt.NDArray[Any]
+
+EXACT = ("ssp", "essp", "asp")
+"""Policies whose copies carry the clock of the very moment at which they have their version."""
+
+
+def inside_clock(case: Case) -> Finding | str:
+    """A read, waiting included, happens during the clock it names."""
+    r, windows, place = case.reads, case.windows, case.read_window
+    wrong = (place < 0) | (r["t"] - r["waited"] < windows.begin[place]) | (r["t"] > windows.end[place])
+
+    def tell(i: int) -> str:
+        if place[i] < 0:
+            return f"{telling.read(case, i)}; the worker finished {windows.finished[r['worker'][i]]} clocks only"
+        begin, end = (telling.at(int(t[place[i]])) for t in (windows.begin, windows.end))
+        return (
+            f"{telling.read(case, i)}, after waiting {telling.at(int(r['waited'][i]))}; "
+            f"that clock lasted from {begin} to {end}"
+        )
+
+    return breaks(wrong, tell, r["t"])
+
+
+def version_exists(case: Case) -> Finding | str:
+    """A version that is read consists of updates applied by then."""
+    r, history = case.reads, case.history
+    applied = history.applied_at(r["shard"], r["version"] - 1)
+
+    def tell(i: int) -> str:
+        count = int(history.count[r["shard"][i]])
+        by_then = int(np.count_nonzero(history.applied_at(np.full(count, r["shard"][i]), np.arange(count)) <= r["t"][i]))
+        return f"{telling.read(case, i)}; the shard had applied {by_then} updates by then, {count} ever"
+
+    return breaks(applied > r["t"], tell, r["t"])
+
+
+class _Copies:
+    """Replies and pushes by client and shard, in the order of sending: the ways a version reaches a client."""
+
+    def __init__(self, case: Case) -> None:
+        places = case.of_kind("reply", "push")
+        arrived = case.messages["t_deliver"][places]
+        pairs = case.clients * case.shards
+        self.by_sending = SortedGroups(case.pair(places), case.messages["t_send"][places], pairs)
+        self.by_arrival = SortedGroups(case.pair(places), np.where(arrived < 0, NEVER, arrived), pairs)
+        # Earliest arrival of a message and those sent after it: on links that repeat, one stands for the other.
+        self.earliest = np.where(arrived < 0, NEVER, arrived)[self.by_sending.order]
+        for a, b in zip(self.by_sending.start, self.by_sending.start[1:], strict=False):
+            self.earliest[a:b] = np.minimum.accumulate(self.earliest[a:b][::-1])[::-1]
+
+    def bring(self, case: Case, since: Array) -> Array:
+        """Whether a message brought each read its version, and arrived not before ``since`` (n,): (n,) bool.
+
+        A version is sent only while it is the shard's newest: from its last update until the next one.
+        """
+        r, history = case.reads, case.history
+        pair = r["shard"].astype(np.int64) * case.clients + r["worker"] // case.threads
+        newest_from = history.applied_at(r["shard"], r["version"] - 1)
+        newest_until = history.applied_at(r["shard"], r["version"])
+        place = np.maximum(self.by_sending.first(pair, newest_from), self.by_arrival.first(pair, since))
+        known = place < self.by_sending.start[pair + 1]
+        if not len(self.earliest):
+            return known
+        place = np.where(known, place, 0)
+        brought: Array = known & (self.by_sending.value[place] <= newest_until)
+        return brought & (self.earliest[place] <= r["t"])
+
+
+def version_travels(case: Case) -> Finding | str:
+    """A reply or push, sent while the version was the shard's newest, reached the client before the read."""
+    if not case.is_whole("messages"):
+        return "only a sample of the messages was recorded"
+    since = np.zeros(len(case.reads["t"]), np.int64)
+    return _brought(case, since)
+
+
+def refetched(case: Case) -> Finding | str:
+    """ASP: the copy that is read reached the client during the worker's clock."""
+    if case.policy != "asp":
+        return "only under asp"
+    if not case.is_whole("messages"):
+        return "only a sample of the messages was recorded"
+    r = case.reads
+    pair = r["shard"].astype(np.int64) * case.clients + r["worker"] // case.threads
+    since = np.where(case.plain_pair(pair), case.windows.begin[case.read_window], 0)
+    return _brought(case, since)
+
+
+def _brought(case: Case, since: Array) -> Finding:
+    brought = _Copies(case).bring(case, since)
+    return breaks(
+        ~brought,
+        lambda i: telling.lines(
+            f"{telling.read(case, i)}; no message can have brought it", telling.led_there(case, i)
+        ),
+        case.reads["t"],
+    )
+
+
+def own_exactly_once(case: Case) -> Finding | str:
+    """Own updates are re-added from the first one that the copy does not have: no gap, no overlap."""
+    r = case.reads
+    inside = case.history.included(r["shard"], r["version"], r["worker"])
+
+    def tell(i: int) -> str:
+        what = "counted twice" if r["own_from"][i] < inside[i] else "lost"
+        first, last = sorted((int(r["own_from"][i]), int(inside[i])))
+        return telling.lines(
+            f"{telling.read(case, i)}; that copy has its own updates 0 to {inside[i] - 1}"
+            f"{' (none)' if not inside[i] else ''}, and {r['own_from'][i]} to {r['own_upto'][i] - 1} were re-added: "
+            f"own updates {first} to {last - 1} are {what}",
+            telling.led_there(case, i),
+        )
+
+    return breaks(r["own_from"] != inside, tell, r["t"])
+
+
+def read_my_writes(case: Case) -> Finding | str:
+    """The worker's updates of all its finished clocks and of the current one are in its view."""
+    r = case.reads
+    return breaks(
+        r["own_upto"] != r["clock"].astype(np.int64) + 1,
+        lambda i: f"{telling.read(case, i)}, with its own updates up to number {r['own_upto'][i] - 1} only "
+        f"where {r['clock'][i]} is the open one",
+        r["t"],
+    )
+
+
+def guarantee(case: Case) -> Finding | str:
+    """A read at clock c contains every update with a tag up to c - slack - 1, of every worker."""
+    if case.slack is None:
+        return f"{case.policy} has no bound"
+    r, slack = case.reads, case.slack
+    wrong = r["version"] < case.history.lowest_version(r["shard"], r["clock"].astype(np.int64) - slack)
+
+    def tell(i: int) -> str:
+        needed = int(r["clock"][i]) - slack
+        return telling.lines(
+            f"{telling.read(case, i)}; slack {slack}, so all updates of clocks below {needed} must be in",
+            [*telling.lacking(case, i, needed), *telling.led_there(case, i)],
+        )
+
+    return breaks(wrong, tell, r["t"])
+
+
+def bsp_view(case: Case) -> Finding | str:
+    """BSP: the copy has the updates of all earlier clocks, and none of the current one or later."""
+    if case.policy != "bsp":
+        return "only under bsp"
+    r = case.reads
+    below = case.history.number_below(r["shard"], r["clock"])
+
+    def tell(i: int) -> str:
+        return telling.lines(
+            f"{telling.read(case, i)}; clocks below {r['clock'][i]} make {below[i]} updates",
+            [*telling.lacking(case, i, int(r["clock"][i])), *telling.led_there(case, i)],
+        )
+
+    return breaks(r["version"] != below, tell, r["t"])
+
+
+def true_ages(case: Case) -> Finding | str:
+    """The recorded age is that of the copy: its clock is c - age, derived from the updates in it.
+
+    No copy may claim a clock above the derived one. SSP, ESSP and ASP copies carry the clock of the moment at
+    which they have their version, so the two are equal; only where the newest update in the copy is the last
+    one of a leaver the shard may have sent it before taking the leaver out, with the clock of that moment.
+    BSP applies up to the clock and no further, so its ages are 0.
+    """
+    r, history = case.reads, case.history
+    claimed = r["clock"].astype(np.int64) - r["age"]
+    version = np.minimum(r["version"], history.count[r["shard"]])
+    derived = history.row_clock(r["shard"], version)
+    wrong = claimed > derived
+    if case.policy in EXACT:
+        wrong = (claimed != derived) & (claimed != history.row_clock_with_leaver(r["shard"], version))
+    elif case.policy == "bsp":
+        wrong |= r["age"] != 0
+
+    def tell(i: int) -> str:
+        more = telling.lacking(case, i, int(claimed[i])) if claimed[i] > derived[i] else []
+        return telling.lines(
+            f"{telling.read(case, i)}, with age {r['age'][i]}, so row clock {claimed[i]}; "
+            f"the updates in that version make it {derived[i]}",
+            [*more, *telling.led_there(case, i)],
+        )
+
+    return breaks(wrong, tell, r["t"])
+
+
+def within_slack(case: Case) -> Finding | str:
+    """No age is above the slack."""
+    if case.slack is None:
+        return f"{case.policy} has no bound"
+    r = case.reads
+    return breaks(
+        r["age"] > case.slack,
+        lambda i: telling.lines(
+            f"{telling.read(case, i)}, with age {r['age'][i]} under slack {case.slack}", telling.led_there(case, i)
+        ),
+        r["t"],
+    )
+
+
+def never_back(case: Case) -> Finding | str:
+    """What a worker sees of a row never goes back, neither in version nor in clock."""
+    r = case.reads
+    row = r["worker"].astype(np.int64) * case.layout.n_rows + case.read_rows
+    order = np.lexsort((r["t"], row))
+    same = row[order[1:]] == row[order[:-1]]
+    clock = r["clock"][order].astype(np.int64) - r["age"][order]
+    back = same & ((np.diff(r["version"][order]) < 0) | (np.diff(clock) < 0))
+    wrong, before = np.zeros(len(row), np.bool_), np.zeros(len(row), np.int64)
+    wrong[order[1:]], before[order[1:]] = back, order[:-1]
+
+    def tell(i: int) -> str:
+        j = int(before[i])
+        return telling.lines(
+            f"{telling.read(case, i)}, clock {r['clock'][i] - r['age'][i]} of the row; before that, {telling.read(case, j)}, "
+            f"clock {r['clock'][j] - r['age'][j]} of the row",
+            telling.led_there(case, i),
+        )
+
+    return breaks(wrong, tell, r["t"])
+
+
+CHECKS = (
+    Check("reads inside their clock", inside_clock),
+    Check("BSP view", bsp_view),
+    Check("versions exist", version_exists),
+    Check("own updates exactly once", own_exactly_once),
+    Check("read-my-writes", read_my_writes),
+    Check("SSP guarantee", guarantee),
+    Check("true ages", true_ages),
+    Check("ages within the slack", within_slack),
+    Check("versions travel in messages", version_travels),
+    Check("versions never go back", never_back),
+    Check("ASP fetches in every clock", refetched),
+)

@@ -1,0 +1,106 @@
+"""Oplogs: which there are, and their times."""
+
+import numpy as np
+
+from pskit.auditing import telling
+from pskit.auditing.case import Case
+from pskit.auditing.findings import Check, Finding, breaks
+from pskit.auditing.groups import SortedGroups
+
+
+def one_per_clock(case: Case) -> Finding | str:
+    """Every clock() sends one oplog to every shard, and leaving sends one more."""
+    units, finished = case.history.units, case.windows.finished
+    gone = np.ones_like(case.history.left) if case.finished else case.history.left
+    wrong = (units > finished + 1) | (gone & (units != finished + 1))
+
+    def tell(i: int) -> str:
+        shard, worker = divmod(i, case.workers)
+        last = " and left" if gone[shard, worker] else ""
+        return (
+            f"worker {worker} finished {finished[worker]} clocks{last}, but shard {shard} applied "
+            f"{units[shard, worker]} updates of it"
+        )
+
+    return breaks(wrong.ravel(), tell)
+
+
+def times(case: Case) -> Finding | str:
+    """An update is made during its clock, sent when that ends, applied not before, in the order of numbers."""
+    u, windows = case.updates, case.windows
+    place = windows.find(u["worker"], u["clock"])
+    wrong = (place < 0) | (u["t_inc"] > u["t_sent"]) | (u["t_sent"] > u["t_applied"])
+    wrong |= (u["t_inc"] < windows.begin[place]) | (u["t_sent"] != windows.end[place])
+    order = case.history.order
+    same_shard = u["shard"][order[1:]] == u["shard"][order[:-1]]
+    wrong[order[1:]] |= same_shard & (np.diff(case.history.t_applied) < 0)
+
+    def tell(i: int) -> str:
+        begin, end = (telling.at(int(t[place[i]])) for t in (windows.begin, windows.end))
+        made, sent = (telling.at(int(u[name][i])) for name in ("t_inc", "t_sent"))
+        span = f"that clock lasted from {begin} to {end}" if place[i] >= 0 else "there is no such clock"
+        return f"{telling.update(case, i)}; it was opened at {made} and sent at {sent}, {span}"
+
+    return breaks(wrong, tell, u["t_applied"])
+
+
+def bsp_order(case: Case) -> Finding | str:
+    """BSP: a shard applies clock after clock, in worker order, each once all its updates have been sent."""
+    if case.policy != "bsp":
+        return "only under bsp"
+    u, order = case.updates, case.history.order
+    shard, tag, worker = (u[name][order].astype(np.int64) for name in ("shard", "clock", "worker"))
+    rank = tag * case.workers + worker
+    wrong = np.concatenate([[False], (shard[1:] == shard[:-1]) & (rank[1:] <= rank[:-1])])[: len(order)]
+    width = int(tag.max(initial=0)) + 1
+    all_sent = np.zeros(case.shards * width, np.int64)
+    np.maximum.at(all_sent, shard * width + tag, u["t_sent"][order])
+    wrong |= case.history.t_applied < all_sent[shard * width + tag]
+
+    def tell(i: int) -> str:
+        sent = telling.at(int(all_sent[shard[i] * width + tag[i]]))
+        before = f"; before it {telling.update(case, int(order[i - 1]))}" if i else ""
+        return f"{telling.update(case, int(order[i]))}, the last of that clock was sent at {sent}{before}"
+
+    return breaks(wrong, tell, case.history.t_applied)
+
+
+def arrival(case: Case) -> Finding | str:
+    """An oplog is applied not before its message arrived; at once unless BSP or a lossy link holds it back."""
+    if not case.is_whole("messages"):
+        return "only a sample of the messages was recorded"
+    u = case.updates
+    pair = u["shard"].astype(np.int64) * case.clients + u["worker"] // case.threads
+    # The n-th oplog of a link arrives before the n-th is applied, as links are in order.
+    order = np.lexsort((u["t_applied"], u["t_sent"], pair))
+    pair, sent, applied = pair[order], u["t_sent"][order], u["t_applied"][order]
+    number = np.arange(len(pair)) - np.searchsorted(pair, pair) + 1
+    places = case.of_kind("oplog")
+    sendings = SortedGroups(case.pair(places), case.messages["t_send"][places], case.clients * case.shards)
+    arrivals = case.deliveries_of_oplogs
+    wrong = sendings.count(pair, sent, inclusive=True) == sendings.count(pair, sent)
+    wrong |= arrivals.count(pair, applied, inclusive=True) < number
+    if case.policy != "bsp":
+        at_once = np.flatnonzero(~wrong & case.plain_pair(pair))
+        nth = arrivals.start[pair[at_once]] + number[at_once] - 1
+        wrong[at_once] = arrivals.value[nth] != applied[at_once]
+
+    def tell(i: int) -> str:
+        client = pair[i] % case.clients
+        ours = places[case.pair(places) == pair[i]]
+        near = ours[np.argsort(np.abs(case.messages["t_send"][ours] - sent[i]), kind="stable")][:2]
+        return telling.lines(
+            f"{telling.update(case, int(order[i]))}, sent at {telling.at(int(sent[i]))} from client {client}, "
+            f"the oplog number {number[i]} of that link; oplog messages of about that time:",
+            (telling.message(case, int(place)) for place in near),
+        )
+
+    return breaks(wrong, tell, applied)
+
+
+CHECKS = (
+    Check("one oplog per clock and shard", one_per_clock),
+    Check("times of an update", times),
+    Check("BSP order", bsp_order),
+    Check("applied on arrival", arrival),
+)

@@ -1,0 +1,120 @@
+"""A server shard's state as a value: taken from the real machine, and put back into it."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pskit.core.messages import Oplog, Request
+from pskit.core.rows import RowPools
+from pskit.core.server import ServerShard
+from pskit.explore.ledger import Counts
+from pskit.explore.system import System
+from pskit.explore.wire import matrix
+
+KNOWN = frozenset(
+    "shard layout policy pools clients clock applied apply_index rows current shared dirty subscribed "
+    "subscriptions waiting held pushed replied _effects".split()
+)
+"""Attributes of a `ServerShard` that are frozen here, or never change. A test compares."""
+
+
+class FrozenShard(NamedTuple):
+    """State of a shard; ``counts`` is what the explorer itself has seen it apply.
+
+    Row versions are told apart by value, not by slot. ``waiting`` and ``held`` name frozen messages by number.
+    """
+
+    shard: int
+    counts: Counts
+    received: tuple[tuple[int, int], ...]
+    minimum: int
+    standing: tuple[tuple[int, int], ...]
+    applied: Counts
+    apply_index: int
+    values: bytes
+    shared: bytes
+    dirty: bytes
+    subscribed: bytes
+    subscriptions: Counts
+    waiting: tuple[tuple[int, int], ...]
+    held: tuple[tuple[int, int, int], ...]
+    pushed: bytes
+    pushed_is_current: bytes
+    replied: bytes
+
+
+class ShardBox:
+    """One real shard with a row pool of its own, into which states are put.
+
+    Parameters
+    ----------
+    system : System
+    shard : int
+    """
+
+    def __init__(self, system: System, shard: int) -> None:
+        layout = system.layout
+        self.pools = RowPools(layout)
+        self.pool = self.pools.pools[0]
+        initial = {"n": np.zeros((layout.n_rows, system.workers), np.int64)}
+        members = [system.members(c) for c in range(system.clients)]
+        self.machine = ServerShard(shard, layout, system.make_policy(), self.pools, members, initial)
+        self._free = self.pool.free.copy()
+
+    def freeze(self, counts: Counts, number: "Any") -> FrozenShard:
+        """The machine's state; ``number(message)`` numbers a request or oplog that it keeps."""
+        s, values = self.machine, self.pool.values
+        return FrozenShard(
+            s.shard,
+            counts,
+            tuple(sorted(s.clock.received.items())),
+            s.clock.minimum,
+            tuple(sorted(s.clock._at.items())),
+            tuple(s.applied.values()),
+            s.apply_index,
+            values[s.current].tobytes(),
+            s.shared.tobytes(),
+            s.dirty.tobytes(),
+            s.subscribed.tobytes(),
+            tuple(s.subscriptions),
+            # Answers to different clients go different ways: only the order among a client's own counts.
+            tuple(sorted(((c, number(request)) for c, request in s.waiting), key=lambda w: w[0])),
+            tuple(sorted((k, w, number(oplog)) for k, by_worker in s.held.items() for w, oplog in by_worker.items())),
+            values[s.pushed].tobytes(),
+            (s.pushed == s.current).tobytes() if len(s.pushed) else b"",
+            s.replied.tobytes(),
+        )
+
+    def thaw(self, state: FrozenShard, message: "Any") -> None:
+        """Put ``state`` into the machine; ``message(number)`` is a request or oplog that it keeps."""
+        s, pool = self.machine, self.pool
+        n = len(s.rows)
+        pool.free[: len(self._free)] = self._free
+        pool.n_free = len(self._free) - 2 * n
+        s.clock.received = dict(state.received)
+        s.clock.minimum = state.minimum
+        s.clock._at = dict(state.standing)
+        s.applied = dict(zip(s.applied, state.applied, strict=True))
+        s.apply_index = state.apply_index
+        s.current[:] = np.arange(n)
+        pool.values[:n] = matrix(state.values, pool.values.shape[1])
+        for name in ("shared", "dirty", "subscribed", "replied"):
+            array = getattr(s, name)
+            array.ravel()[:] = np.frombuffer(getattr(state, name), np.bool_)
+        s.subscriptions = list(state.subscriptions)
+        s.waiting = [(c, message(request)) for c, request in state.waiting]
+        s.held = {}
+        for clock, worker, oplog in state.held:
+            s.held.setdefault(clock, {})[worker] = message(oplog)
+        if len(s.pushed):
+            same = np.frombuffer(state.pushed_is_current, np.bool_)
+            s.pushed[:] = np.where(same, s.current, np.arange(n, 2 * n))
+            pool.values[n : 2 * n] = matrix(state.pushed, pool.values.shape[1])
+
+    def handed_out(self) -> "Any":
+        """Slots (m,) that the state says others may refer to."""
+        s = self.machine
+        return np.concatenate([s.current[s.shared], s.pushed])
+
+
+Kept = Request | Oplog

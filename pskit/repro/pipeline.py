@@ -1,0 +1,144 @@
+"""From claims to a report: plan, run or reuse, check, draw, write."""
+
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from pskit.analysis.trace import Trace, open_trace
+from pskit.errors import InputError
+from pskit.repro import drawing
+from pskit.repro.catalogue import Catalogue, Profile
+from pskit.repro.claims.verdict import judge
+from pskit.repro.ensemble import Ensemble
+from pskit.repro.plan import RUNS, Plan, make_plan
+from pskit.repro.progress import Pace, showing
+from pskit.repro.report import JSON, write_report
+from pskit.repro.report.content import Report
+from pskit.repro.runner import Runner
+from pskit.trace.machine import git_commit, machine, versions
+
+SECONDS_TO_START_AND_DRAW = 10  # about, for the estimate
+
+
+def reproduce(catalogue: Catalogue, profile: Profile, only: Sequence[str], out: Path, jobs: int) -> Report:
+    """Reproduce the claims that `only` names, all of them if it is empty, and write the report into ``out``.
+
+    Raises
+    ------
+    InputError
+        On a name that fits no claim, and on an ``out`` that holds something else.
+    KeyboardInterrupt
+        Says how many runs are there by then.
+    """
+    begin = time.monotonic()
+    console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+    claims = catalogue.choose(only)
+    figures = catalogue.figures_for(claims, everything=not only)
+    check_output(out)
+    plan = make_plan(catalogue, catalogue.needs(claims, figures), profile, out)
+    tested = sum(not catalogue.claims[name].untested for name in claims)
+    console.print(f"profile {profile}: {tested} of {len(claims)} claims tested, {len(figures)} figures")
+    if plan.runs:
+        console.print(announce(plan, jobs))
+    results = Results(plan, *make_missing(plan, jobs, console))
+    verdicts = [judge(catalogue, name, *results.of(catalogue.claims[name].experiments)) for name in claims]
+    if figures:
+        console.print(f"drawing {len(figures)} figures")
+    drawn = [
+        drawing.draw(name, entry, results.of(entry.experiments)[0], out)
+        for name, entry in catalogue.figures.items()
+        if name in figures
+    ]
+    seconds = time.monotonic() - begin - results.setup
+    report = Report(
+        profile, tuple(only), verdicts, drawn, results.counts(), seconds, results.setup, describe_machine()
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    write_report(report, out)
+    return report
+
+
+class Results:
+    """The runs of a plan, by experiment.
+
+    Parameters
+    ----------
+    plan : Plan
+    errors : dict of str to str
+        Why runs could not be made, by fingerprint.
+    setup : float
+        Seconds that loading and compiling took.
+    """
+
+    def __init__(self, plan: Plan, errors: dict[str, str], setup: float) -> None:
+        self.setup = setup
+        self._plan, self._errors = plan, errors
+        self._traces = {key: open_trace(run.folder) for key, run in plan.runs.items() if key not in errors}
+
+    def of(self, experiments: Iterable[str]) -> tuple[Ensemble, dict[str, str]]:
+        """Runs of some experiments, and why others of theirs could not be made, by the name of the run."""
+        keys = dict.fromkeys(key for name in experiments for key in self._plan.members.get(name, []))
+        failed = {self._plan.runs[k].folder.name: self._errors[k] for k in keys if k in self._errors}
+        found: list[Trace] = [self._traces[key] for key in keys if key in self._traces]
+        return Ensemble(found), failed
+
+    def counts(self) -> dict[str, int]:
+        """Number of runs: total, reused, made, failed."""
+        total, missing, failed = len(self._plan.runs), len(self._plan.missing), len(self._errors)
+        return {"total": total, "reused": total - missing, "made": missing - failed, "failed": failed}
+
+
+def check_output(out: Path) -> None:
+    """Refuse a folder that holds something else; nothing is written into it then.
+
+    Raises
+    ------
+    InputError
+    """
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out {out}: this is a file; the output is a folder")
+    if out.is_dir() and any(out.iterdir()) and not ((out / RUNS).is_dir() or (out / JSON).is_file()):
+        raise InputError(f"--out {out}: this folder is not empty and holds no report; name another")
+
+
+def announce(plan: Plan, jobs: int) -> str:
+    """What there is to do, and about how long it takes."""
+    total, missing = len(plan.runs), len(plan.missing)
+    if not missing:
+        return f"{total} runs, all reused"
+    jobs = min(jobs, missing)
+    seconds = plan.seconds / jobs + SECONDS_TO_START_AND_DRAW
+    reused = f"{total - missing} reused, " if missing < total else ""
+    processes = f"{jobs} processes" if jobs > 1 else "one process"
+    return f"{total} runs: {reused}{missing} to make, about {seconds:.0f} s on {processes}"
+
+
+def make_missing(plan: Plan, jobs: int, console: Console) -> tuple[dict[str, str], float]:
+    """Make what is missing: errors by fingerprint, and the seconds that loading and compiling took."""
+    missing = plan.missing
+    if not missing:
+        return {}, 0.0
+    pace = Pace(missing)
+    try:
+        with showing(console, pace) as report:
+            outcomes = Runner(jobs, report).make(missing)
+    except KeyboardInterrupt:
+        there = len(plan.runs) - len(missing) + pace.done
+        raise KeyboardInterrupt(
+            f"{there} of {len(plan.runs)} runs are there and will be reused; start again to go on."
+        ) from None
+    return {o.run.cfg.fingerprint(): o.error for o in outcomes if o.error}, pace.setup
+
+
+def describe_machine() -> dict[str, str]:
+    """What the results were made on."""
+    found, packages, git = machine(), versions(), git_commit()
+    changes = " with changes" if git["dirty"] else ""
+    return {
+        "system": f"{found['system']} {found['architecture']}",
+        "processor": f"{found['cpu']}, {found['cpu_count']} cores",
+        "versions": ", ".join(f"{name} {version}" for name, version in packages.items() if version),
+        "commit": f"{git['commit']}{changes}" if git["commit"] else "not known",
+    }

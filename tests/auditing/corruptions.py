@@ -1,0 +1,501 @@
+"""Planted faults of a trace: what a broken protocol or recorder would leave, or a forger.
+
+``python -m tests.auditing.corruptions`` prints the table: what was planted, and the check that names it.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from tests.auditing.drafts import Draft
+from tests.auditing.runs import run
+
+PLANTED: "list[Corruption]" = []
+
+
+class Corruption(NamedTuple):
+    """A fault, how to plant it in a good run, and the check that has to name it first.
+
+    Attributes
+    ----------
+    what : str
+    caught_by : str
+    plant : callable
+        Changes a draft.
+    policy : str
+        Of the run that it is planted in.
+    """
+
+    what: str
+    caught_by: str
+    plant: Callable[[Draft], None]
+    policy: str
+
+
+def corruption(what: str, caught_by: str, policy: str = "ssp") -> Callable[[Callable[[Draft], None]], None]:
+    """Register the decorated planting."""
+
+    def register(plant: Callable[[Draft], None]) -> None:
+        PLANTED.append(Corruption(what, caught_by, plant, policy))
+
+    return register
+
+
+def plant(fault: Corruption) -> Draft:
+    """A run with the fault in it."""
+    draft = Draft(run(fault.policy))
+    fault.plant(draft)
+    return draft
+
+
+# -- updates -----------------------------------------------------------------------------------------
+
+
+@corruption("an update is dropped", "applied exactly once")
+def _(draft):
+    draft.remove("updates", draft.update(0, 7))
+
+
+@corruption("an update is dropped, and later ones are renumbered", "applied in order")
+def _(draft):
+    draft.remove("updates", draft.update(0, 7))
+    draft.shift(0, 8, by=-1)
+
+
+@corruption("the last update of a shard is dropped", "one oplog per clock and shard")
+def _(draft):
+    draft.remove("updates", draft.update(0, np.count_nonzero(draft["updates"]["shard"] == 0) - 1))
+
+
+@corruption("an update is applied twice", "applied in order")
+def _(draft):
+    draft.shift(0, 8, by=1)
+    draft.repeat("updates", draft.update(0, 7))
+    draft["updates"]["apply_index"][-1] = 8
+
+
+@corruption("two updates get the same number", "applied exactly once")
+def _(draft):
+    draft["updates"]["apply_index"][draft.update(0, 8)] = 7
+
+
+@corruption("two updates of a worker change places", "applied in order")
+def _(draft):
+    u = draft["updates"]
+    a, b = np.flatnonzero((u["shard"] == 0) & (u["worker"] == 1) & np.isin(u["clock"], (3, 4)))
+    u["apply_index"][[a, b]] = u["apply_index"][[b, a]]
+
+
+@corruption("updates of two workers change places", "times of an update")
+def _(draft):
+    u = draft["updates"]
+    a, b = draft.neighbours(lambda a, b: u["worker"][a] != u["worker"][b])
+    u["apply_index"][[a, b]] = u["apply_index"][[b, a]]
+
+
+@corruption("updates of two workers change places, and times with them", "applied on arrival")
+def _(draft):
+    u = draft["updates"]
+    a, b = draft.neighbours(lambda a, b: u["t_sent"][b] < u["t_applied"][a] < u["t_applied"][b])
+    for name in ("apply_index", "t_applied"):
+        u[name][[a, b]] = u[name][[b, a]]
+
+
+@corruption("an update bears the tag of the clock after", "applied in order")
+def _(draft):
+    draft["updates"]["clock"][draft.update(1, 6)] += 1
+
+
+@corruption("an update is applied before it was sent", "times of an update")
+def _(draft):
+    line = draft.update(0, 0)
+    draft["updates"]["t_applied"][line] = draft["updates"]["t_sent"][line] - 1
+
+
+@corruption("an update is sent before its clock ended", "times of an update")
+def _(draft):
+    draft["updates"]["t_sent"][draft.update(0, 5)] -= 1
+
+
+@corruption("an update names a worker that does not exist", "ids of updates")
+def _(draft):
+    draft["updates"]["worker"][3] = 3
+
+
+@corruption("BSP: updates of a clock are applied in another order", "BSP order", "bsp")
+def _(draft):
+    u = draft["updates"]
+    a, b = draft.neighbours(lambda a, b: u["clock"][a] == u["clock"][b])
+    u["apply_index"][[a, b]] = u["apply_index"][[b, a]]
+
+
+@corruption("BSP: an update is applied when it arrives", "BSP order", "bsp")
+def _(draft):
+    u = draft["updates"]
+    first, last = draft.neighbours(
+        lambda a, b: u["worker"][a] == 0 and u["clock"][a] > 0 and u["t_sent"][a] < u["t_sent"][b]
+    )
+    u["t_applied"][first] = u["t_sent"][last] - 1
+
+
+# -- clocks ------------------------------------------------------------------------------------------
+
+
+@corruption("a clock record is removed", "clocks are gapless")
+def _(draft):
+    draft.remove("clocks", len(draft["clocks"]["t_end"]) // 2)
+
+
+@corruption("a worker's last clock record is removed", "one oplog per clock and shard")
+def _(draft):
+    c = draft["clocks"]
+    draft.remove("clocks", int(np.flatnonzero(c["worker"] == 1)[-1]))
+
+
+@corruption("a clock is recorded twice", "clocks are gapless")
+def _(draft):
+    draft.repeat("clocks", 5)
+
+
+@corruption("a clock begins before the last one ended", "times of a clock")
+def _(draft):
+    draft["clocks"]["t_begin"][-1] -= 1
+
+
+@corruption("a worker computes and waits longer than its clock lasts", "times of a clock")
+def _(draft):
+    c = draft["clocks"]
+    c["t_compute"][6] = c["t_end"][6] - c["t_begin"][6] - c["t_wait"][6] + 1
+
+
+@corruption("a clock's waiting time is left out", "waiting times add up")
+def _(draft):
+    draft["clocks"]["t_wait"][np.argmax(draft["clocks"]["t_wait"])] = 0
+
+
+@corruption("a clock record names a worker that does not exist", "ids of clocks")
+def _(draft):
+    draft["clocks"]["worker"][0] = -1
+
+
+# -- messages ----------------------------------------------------------------------------------------
+
+
+@corruption("a message is delivered before it was sent", "delivered after sent")
+def _(draft):
+    line = draft.message_where("request")
+    draft["messages"]["t_deliver"][line] = draft["messages"]["t_send"][line] - 1
+
+
+@corruption("a message is lost on a reliable link", "delivered after sent")
+def _(draft):
+    draft["messages"]["t_deliver"][draft.message_where("oplog")] = -1
+
+
+@corruption("a message overtakes another one", "links are FIFO")
+def _(draft):
+    m = draft["messages"]
+    line = draft.message_where("reply")
+    link = np.flatnonzero((m["src"] == m["src"][line]) & (m["dst"] == m["dst"][line]))
+    before = link[np.searchsorted(link, line) - 1]
+    m["t_deliver"][before] = m["t_deliver"][line] + 1
+
+
+@corruption("an oplog message is removed", "applied on arrival")
+def _(draft):
+    draft.remove_message(draft.message_where("oplog"))
+
+
+@corruption("an oplog arrives later than it is applied", "applied on arrival")
+def _(draft):
+    m = draft["messages"]
+    last = np.flatnonzero((m["kind"] == 2) & (m["src"] == 1) & (m["dst"] == 3))[-1]
+    m["t_deliver"][last] += 1
+
+
+@corruption("a reply is removed", "replies follow requests")
+def _(draft):
+    draft.remove_message(draft.message_where("reply"))
+
+
+@corruption("a reply arrives later than it is read", "versions travel in messages")
+def _(draft):
+    m = draft["messages"]
+    line = draft.message_where("reply", lambda line: draft.only_it_brought(line))
+    link = (m["src"] == m["src"][line]) & (m["dst"] == m["dst"][line])
+    m["t_deliver"][link & (m["id"] >= m["id"][line])] += 10**12
+
+
+@corruption("a push is removed", "versions travel in messages", "essp")
+def _(draft):
+    draft.remove_message(draft.message_where("push", lambda line: draft.only_it_brought(line)))
+
+
+@corruption("a push is sent out of nothing", "pushes follow oplogs", "essp")
+def _(draft):
+    sent = draft["messages"]["t_send"]
+    sent[draft.message_where("push", lambda line: sent[line + 1] > sent[line])] += 1
+
+
+@corruption("two messages have the same number", "ids of messages")
+def _(draft):
+    draft["messages"]["id"][7] = draft["messages"]["id"][8]
+
+
+@corruption("a reply goes from a client to a shard", "ids of messages")
+def _(draft):
+    m = draft["messages"]
+    line = draft.message_where("reply")
+    m["src"][line], m["dst"][line] = m["dst"][line], m["src"][line]
+
+
+# -- reads -------------------------------------------------------------------------------------------
+
+
+@corruption("a version is raised beyond what was applied", "versions exist")
+def _(draft):
+    r = draft["reads"]
+    draft["reads"]["version"][len(r["t"]) // 2] += 9
+
+
+@corruption("a version is raised by another worker's update", "versions travel in messages", "essp")
+def _(draft):
+    r, u = draft["reads"], draft["updates"]
+
+    def is_harmless_otherwise(line):
+        after = draft.next_after(line)
+        return (
+            after is not None
+            and u["worker"][after] != r["worker"][line]
+            and u["t_applied"][after] <= r["t"][line]
+            and not draft.raises_clock(after)
+            and not draft.sent_while_newest(after, int(r["worker"][line])).any()
+        )
+
+    r["version"][draft.read_where(is_harmless_otherwise)] += 1
+
+
+@corruption("a version is lowered below the guarantee", "SSP guarantee", "ssp, slack 0")
+def _(draft):
+    r, u = draft["reads"], draft["updates"]
+
+    def is_needed(line):
+        newest = draft.newest_in(line)
+        return (
+            newest is not None
+            and u["worker"][newest] != r["worker"][line]
+            and u["clock"][newest] == r["clock"][line] - 1
+        )
+
+    r["version"][draft.read_where(is_needed)] -= 1
+
+
+@corruption("a version is lowered by an own update", "own updates exactly once")
+def _(draft):
+    r, u = draft["reads"], draft["updates"]
+
+    def is_own(line):
+        newest = draft.newest_in(line)
+        return newest is not None and u["worker"][newest] == r["worker"][line]
+
+    r["version"][draft.read_where(is_own)] -= 1
+
+
+@corruption("own_from is one too high: an own update is lost", "own updates exactly once")
+def _(draft):
+    draft["reads"]["own_from"][50] += 1
+
+
+@corruption("own_from is one too low: an own update counts twice", "own updates exactly once", "essp")
+def _(draft):
+    draft["reads"]["own_from"][draft.read_where(lambda line: draft["reads"]["own_from"][line] > 0)] -= 1
+
+
+@corruption("own_upto leaves out the current clock", "read-my-writes")
+def _(draft):
+    draft["reads"]["own_upto"][50] -= 1
+
+
+@corruption("an age is too low", "true ages")
+def _(draft):
+    draft["reads"]["age"][draft.read_where(lambda line: draft["reads"]["age"][line] > 0)] -= 1
+
+
+@corruption("an age is too high", "true ages", "asp")
+def _(draft):
+    draft["reads"]["age"][50] += 1
+
+
+@corruption("a user's own policy: an age is above the slack", "ages within the slack")
+def _(draft):
+    draft.manifest["config"]["ps"]["policy"] = "my-own"
+    draft["reads"]["age"][50] = 9
+
+
+@corruption("a read is moved to a later clock", "reads inside their clock")
+def _(draft):
+    r = draft["reads"]
+    r["clock"][draft.read_where(lambda line: r["clock"][line] % 3 == 0)] += 1  # it computes after that read
+
+
+@corruption("a read is moved to a later time", "reads inside their clock")
+def _(draft):
+    draft["reads"]["t"][50] += 10**10
+
+
+@corruption("a row is seen going back", "versions never go back", "essp")
+def _(draft):
+    r = draft["reads"]
+
+    def goes_back(line):
+        older = earlier(line)
+        return len(older) > 1 and r["version"][older[0]] < r["version"][older[-1]]
+
+    def earlier(line):
+        same = (r["worker"] == r["worker"][line]) & (r["table"] == r["table"][line]) & (r["row"] == r["row"][line])
+        row_clock = r["clock"] - r["age"]
+        return np.flatnonzero(same[:line] & (row_clock[:line] >= r["clock"][line] - 3))
+
+    line = draft.read_where(goes_back)
+    first = earlier(line)[0]
+    r["version"][line], r["own_from"][line] = r["version"][first], r["own_from"][first]
+    r["age"][line] = r["clock"][line] - (r["clock"][first] - r["age"][first])
+
+
+@corruption("ASP: a copy fetched in an earlier clock is read", "ASP fetches in every clock", "asp")
+def _(draft):
+    r = draft["reads"]
+
+    def before(line):
+        same = (r["worker"] == r["worker"][line]) & (r["table"] == r["table"][line]) & (r["row"] == r["row"][line])
+        return np.flatnonzero(same[:line] & (r["clock"][:line] < r["clock"][line]))
+
+    line = draft.read_where(lambda line: len(before(line)) and r["version"][before(line)[-1]] < r["version"][line])
+    older = before(line)[-1]
+    r["version"][line], r["own_from"][line] = r["version"][older], r["own_from"][older]
+    r["age"][line] = r["clock"][line] - (r["clock"][older] - r["age"][older])
+
+
+@corruption("BSP: a read has an update of the current clock", "BSP view", "bsp")
+def _(draft):
+    draft["reads"]["version"][50] += 1
+
+
+@corruption("a read names a row that its table does not have", "ids of reads")
+def _(draft):
+    draft["reads"]["row"][50] = 7
+
+
+@corruption("a read names the wrong shard", "ids of reads")
+def _(draft):
+    draft["reads"]["shard"][50] ^= 1
+
+
+# -- members -----------------------------------------------------------------------------------------
+
+
+@corruption("a worker leaves before its last update is taken in", "leaves after its last clock")
+def _(draft):
+    u, m = draft["updates"], draft["members"]
+    m["apply_index"][0] -= 1
+    m["t"][0] = u["t_applied"][draft.update(int(m["shard"][0]), int(m["apply_index"][0]) - 1)]
+
+
+@corruption("BSP: a worker leaves before its last update was sent", "leaves after its last clock", "bsp")
+def _(draft):
+    u, m = draft["updates"], draft["members"]
+    ours = (u["worker"] == m["worker"][0]) & (u["shard"] == m["shard"][0])
+    m["t"][0] = u["t_sent"][ours].max() - 1
+
+
+@corruption("a leaver is forgotten", "leaves once")
+def _(draft):
+    draft.remove("members", 1)
+
+
+@corruption("a worker leaves twice", "leaves once")
+def _(draft):
+    draft.repeat("members", 1)
+
+
+@corruption("a leaver keeps the shard's clock down", "clock of the shard on leaving")
+def _(draft):
+    draft["members"]["clock"][0] -= 1
+
+
+@corruption("a member joins in the middle", "ids of members")
+def _(draft):
+    draft["members"]["event"] = np.where(np.arange(6) == 2, "joined", "left")
+
+
+# -- totals and the end --------------------------------------------------------------------------------
+
+
+@corruption("the histogram is altered", "histogram of ages")
+def _(draft):
+    draft["histogram"]["count"][3] += 1
+    draft["histogram"]["count"][4] -= 1
+
+
+@corruption("a read is removed", "histogram of ages")
+def _(draft):
+    draft.remove("reads", 50)
+
+
+@corruption("a miss is turned into a hit", "totals of reads")
+def _(draft):
+    line = draft.read_where(lambda line: not draft["reads"]["hit"][line])
+    draft["reads"]["hit"][line] = True
+
+
+@corruption("a message total is altered", "totals of messages")
+def _(draft):
+    draft["message_totals"]["bytes"][2] += 1
+
+
+@corruption("the manifest claims another number of reads", "lines kept")
+def _(draft):
+    draft.manifest["trace"]["sampling"]["reads"]["total"] += 1
+
+
+@corruption("a final table is altered", "end state")
+def _(draft):
+    draft.tables["final:counts"][2, 1] += 1
+
+
+@corruption("a final entry of a float table is altered", "end state")
+def _(draft):
+    draft.tables["final:sums"][4, 1] += np.float32(0.1)
+
+
+@corruption("a sum of INCs is altered", "end state")
+def _(draft):
+    draft.tables["incs:counts"][0, 0] -= 1
+
+
+@corruption("the last bit of a final table is altered", "value hash")
+def _(draft):
+    values = draft.tables["final:sums"]
+    values[3, 2] = np.nextafter(values[3, 2], np.float32(9))
+
+
+@corruption("a loss is altered", "value hash")
+def _(draft):
+    draft["metrics"]["value"][2] *= 1.5
+
+
+def table() -> str:
+    """Table in Markdown: what was planted, in a run of which policy, and the check that names it first."""
+    from pskit import audit
+
+    lines = ["| planted in the trace | of a run of | caught by |", "|---|---|---|"]
+    for fault in PLANTED:
+        report = audit(plant(fault).trace())
+        caught = report.violations[0].check if report.violations else "**nothing**"
+        lines.append(f"| {fault.what} | {fault.policy} | {caught} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table())

@@ -1,0 +1,58 @@
+"""Runs to audit: every policy, made once."""
+
+from functools import cache
+from typing import Any
+
+import pskit
+
+NETWORKS: dict[str, dict[str, Any]] = {
+    "reliable": {},
+    "lossy": {"loss": 0.2, "retransmit": "500ms"},
+    "reordering": {"reorder": True, "retransmit": "500ms"},
+    "one bad link": {
+        "links": [{"src": "client:1", "dst": "shard:0", "loss": 0.3, "reorder": True}],
+        "retransmit": "300ms",
+    },
+    "slow cards": {"bandwidth": "20kbit/s"},
+    "instant": {"latency": {"model": "constant", "mean": "0s"}},
+}
+
+POLICIES: dict[str, dict[str, Any]] = {
+    "ssp": {"policy": "ssp", "slack": 2},
+    "ssp, slack 0": {"policy": "ssp", "slack": 0},
+    "essp": {"policy": "essp", "slack": 3},
+    "essp, slack 0": {"policy": "essp", "slack": 0},
+    "essp, deltas": {"policy": "essp", "slack": 2, "push": "deltas"},
+    "bsp": {"policy": "bsp"},
+    "asp": {"policy": "asp"},
+}
+
+
+def config(
+    policy: str = "ssp",
+    network: str = "reliable",
+    *,
+    clocks: int = 8,
+    uneven: bool = False,
+    clients: int = 3,
+    threads: int = 1,
+    shards: int = 2,
+    cache_rows: int = 0,
+    placement: str = "separate",
+    trace: str = "full",
+    seed: int = 0,
+) -> pskit.Config:
+    """Config of a run of the test application."""
+    return pskit.Config(
+        app={"name": "tests.auditing.workload:Tally", "clocks": clocks, "options": {"uneven": uneven}},
+        ps={**POLICIES[policy], "shards": shards, "cache_rows": cache_rows},
+        cluster={"clients": clients, "threads": threads, "placement": placement},
+        network=NETWORKS[network],
+        run={"trace": trace, "seed": seed},
+    )
+
+
+@cache
+def run(policy: str, network: str = "reliable", **sizes: Any) -> pskit.Trace:
+    """A finished run; not to be changed."""
+    return pskit.run(config(policy, network, **sizes), threads=1)

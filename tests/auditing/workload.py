@@ -1,0 +1,48 @@
+"""A small application whose runs are worth auditing: every worker reads, adds and leaves at its own time."""
+
+import numpy as np
+
+from pskit import TableSpec
+
+ROWS = {"counts": 7, "sums": 5}
+
+
+class Tally:
+    """Integer and float tables; what a worker does follows from its own stream.
+
+    ``cfg.app.options``: ``uneven`` (bool) ends worker w after ``clocks - w % 3`` clocks, worker 1 at once.
+    """
+
+    def tables(self, cfg):
+        return [TableSpec("counts", ROWS["counts"], 2, "i8"), TableSpec("sums", ROWS["sums"], 3, "f4")]
+
+    def init(self, ctx):
+        ctx.tables["counts"][:] = np.arange(14).reshape(7, 2)
+        ctx.tables["sums"][:] = 0.5
+
+    async def work(self, ps):
+        counts, sums, draw = ps.table("counts"), ps.table("sums"), ps.stream("rows")
+        clocks = ps.cfg.app.clocks
+        if ps.cfg.app.options.get("uneven"):
+            clocks = 0 if ps.worker == 1 else max(clocks - ps.worker % 3, 0)
+        for _ in range(clocks):
+            ids = draw.permutation(ROWS["counts"])[:4]
+            await counts.get(ids)
+            counts.inc(ids[:2], np.full((2, 2), 1 + ps.worker))
+            if ps.clock_index % 2:
+                a, b = await ps.get((counts, ids[2:]), (sums, [ps.worker % ROWS["sums"], 0, 3]))
+                step = await ps.compute(lambda a, b: b.sum(axis=0, keepdims=True) * np.float32(0.01), a, b, cost=3)
+                sums.inc([3], step)
+            else:
+                await ps.compute(lambda: None, cost=1)
+            if ps.clock_index % 3 == 2:
+                await counts.get(np.arange(ROWS["counts"]))
+            await ps.clock()
+        if clocks % 2:  # an update and a read after the last clock()
+            await sums.get([1])
+            sums.inc([1], np.full((1, 3), 0.25))
+        elif ps.worker % 2:
+            counts.inc([6], [[1, 1]])
+
+    def objective(self, tables):
+        return {"loss": 1.0 + float(tables["counts"].sum()) * 1e-9}

@@ -1,0 +1,71 @@
+"""The serial twin: runs one worker of an application on plain tables, copy / delta / add per clock."""
+
+import numpy as np
+
+from pskit.apps.base import Clock, Compute, Get, InitContext, Worker
+from pskit.core.layout import Layout
+from pskit.emulation.streams import Stream
+
+
+class View:
+    """What a GET gives back."""
+
+    def __init__(self, views):
+        self.views = views
+
+
+class SerialTwin:
+    """No shards, no cache, no messages: tables, and the updates of the open clock."""
+
+    def __init__(self, cfg, app):
+        self.seed = cfg.run.seed
+        self.layout = Layout(app.tables(cfg))
+        self.tables = {
+            t.name: np.zeros((t.rows, t.cols), d)
+            for t, d in zip(self.layout.tables, self.layout.dtypes, strict=True)
+        }
+        app.init(InitContext(cfg, self.tables, lambda *key: Stream(self.seed, "init", *key)))
+        self.open = {}
+        self.work = app.work(Worker(0, 1, cfg, self.layout, self))
+
+    def inc(self, worker, table, rows, delta):
+        for row, values in zip(rows.tolist(), delta, strict=True):
+            key = table, row - int(self.layout.offsets[table])
+            self.open[key] = self.open[key] + values if key in self.open else values.copy()
+
+    def stream(self, *key):
+        return Stream(self.seed, *key)
+
+    def run(self):
+        value = None
+        while True:
+            try:
+                command = self.work.send(value)
+            except StopIteration:
+                self.add()
+                return self.tables
+            value = None
+            if isinstance(command, Get):
+                value = View(self.views(command.rows))
+            elif isinstance(command, Compute):
+                value = command.fn(*command.arrays)
+            else:
+                assert isinstance(command, Clock)
+                self.add()
+
+    def views(self, rows):
+        views = []
+        for i, spec in enumerate(self.layout.tables):
+            ids = rows[self.layout.table_of_row[rows] == i] - self.layout.offsets[i]
+            if len(ids):
+                view = self.tables[spec.name][ids]
+                for k, row in enumerate(ids.tolist()):
+                    if (i, row) in self.open:
+                        view[k] += self.open[i, row]
+                views.append(view)
+        return views
+
+    def add(self):
+        for (table, row), values in self.open.items():
+            self.tables[self.layout.tables[table].name][row] += values
+        self.open = {}
