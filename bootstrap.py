@@ -272,11 +272,8 @@ class Environment:
                 os.remove(entry.path)
 
     def _write_stamp(self, text: str) -> None:
-        with open(self.stamp + ".new", "w", encoding="utf-8") as file:
+        with open(self.stamp, "w", encoding="utf-8") as file:
             file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(self.stamp + ".new", self.stamp)
 
     def _give_up(self, failure: StepError) -> "NoReturn":
         lines = [f"this command failed: {failure.command}", *(f"    {line}" for line in failure.tail)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pskit.analysis.trace import Trace, open_trace
     from pskit.apps.base import TableSpec
+    from pskit.auditing import audit
     from pskit.config import Config, load_config
     from pskit.core.policies import Policy, register_policy
     from pskit.errors import InputError
@@ -23,6 +24,7 @@ _HOME = {
     "Policy": "pskit.core.policies",
     "TableSpec": "pskit.apps.base",
     "Trace": "pskit.analysis.trace",
+    "audit": "pskit.auditing",
     "load_config": "pskit.config",
     "open_trace": "pskit.analysis.trace",
     "register_policy": "pskit.core.policies",
@@ -36,6 +38,7 @@ __all__ = [
     "Policy",
     "TableSpec",
     "Trace",
+    "audit",
     "load_config",
     "open_trace",
     "register_policy",

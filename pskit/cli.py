@@ -1,6 +1,6 @@
 """The command line: thin over `pskit.run`, `pskit.open_trace` and what `pskit.console` shows.
 
-Exit codes: 0 fine; 1 a comparison or an unforeseen end; 2 wrong input; 3 the run diverged; 130 interrupted.
+Exit codes: 0 fine; 1 a failed audit or an unforeseen end; 2 wrong input; 3 the run diverged; 130 interrupted.
 """
 
 import functools
@@ -100,6 +100,21 @@ def run(
         print_summary(Console(), trace, folder)
     if trace.manifest["status"] == "diverged":
         raise typer.Exit(DIVERGED)
+
+
+@command
+def audit(folder: RunFolder, debug: Debug = False) -> None:
+    """Check a run from its trace alone: every read, update and message.
+
+    Ends with 1 when the trace breaks a rule, and tells the first case as a story.
+    """
+    import pskit
+    from pskit.console.audit import print_audit
+
+    result = pskit.audit(folder)
+    print_audit(Console(), result, folder)
+    if not result.ok:
+        raise typer.Exit(FAILED)
 
 
 @command

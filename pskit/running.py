@@ -79,7 +79,7 @@ def run(
         for name, values in group.items()
     }
     manifest = build_manifest(
-        config=cfg.model_dump(mode="json"),
+        config=cfg.to_dict(),
         fingerprint=cfg.fingerprint(),
         seed=cfg.run.seed,
         recorder=recorder,

@@ -29,7 +29,8 @@ ROOMS = {
     ),
     "pskit.config": Room(("pskit.errors", "pskit.units", "pskit.apps", "pskit.core.policies")),
     "pskit.trace": Room(("pskit.errors", "pskit.core.layout")),
-    "pskit.auditing": Room(("pskit.errors", "pskit.trace", "pskit.core.layout", "pskit.core.invariants")),
+    "pskit.explore": Room(("pskit.errors", "pskit.core")),
+    "pskit.auditing": Room(("pskit.errors", "pskit.trace"), types=("pskit.analysis",)),  # nothing of the core
     "pskit.analysis": Room(("pskit.errors", "pskit.trace", "theory")),
     "pskit.runtime": Room(
         ("pskit.errors", "pskit.core", "pskit.emulation", "pskit.trace", "pskit.apps"),

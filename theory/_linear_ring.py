@@ -56,50 +56,53 @@ class _Ring:
     """Mean, covariance and noise response of the prefix sums in the ring, all modes at once."""
 
     def __init__(self, size: int, modes: FloatArray, noise: FloatArray, offset: FloatArray) -> None:
-        self.modes, self.offset = modes, offset
-        scale = np.sqrt(np.outer(np.diag(noise), np.diag(noise)))
-        self.noise = noise
-        self.i, self.j = np.nonzero(np.triu(np.abs(noise) > 1e-16 * scale))
-        self.pair_noise = noise[self.i, self.j]
+        self.modes, self.offset, self.noise = modes, offset, noise
+        own = np.maximum(np.diag(noise), 0)
+        self.i, self.j = np.nonzero(np.triu(np.abs(noise) > 1e-16 * np.sqrt(np.outer(own, own))))
+        self.lam_i, self.lam_j, self.pair_noise = modes[self.i], modes[self.j], noise[self.i, self.j]
         self.diagonal = bool(np.all(self.i == self.j))
+        self.noisy = np.flatnonzero(own)
         self.mean = np.zeros((modes.size, size))
         self.cov = np.zeros((self.i.size, size, size))  # Cov(S of mode i, S of mode j)
         self.response = np.zeros(
-            (modes.size, size, size)
-        )  # d S / d zeta, column = slot of the own prefix sum
+            (self.noisy.size, size, size)
+        )  # d S / d zeta, by slot of the sum zeta enters
 
     def add(self, eta: float, view: IntArray, previous: int, new: int) -> None:
         """Take in one read: its view, and the slots of its worker's last and new prefix sum."""
-        lam_i, lam_j = self.modes[self.i, None], self.modes[self.j, None]
+        drift = self.modes * (self.offset + self.mean[:, view].sum(axis=1))
+        self.mean[:, new] = self.mean[:, previous] - eta * drift
+        if not self.noisy.size:
+            return
+        step_i, step_j = eta * self.lam_i, eta * self.lam_j
         rows = self.cov[:, view].sum(axis=1)
         columns = rows if self.diagonal else self.cov[:, :, view].sum(axis=2)
-        row = self.cov[:, previous] - eta * lam_i * rows
-        column = row if self.diagonal else self.cov[:, :, previous] - eta * lam_j * columns
-        both = rows[:, view].sum(axis=1)
-        corner = self.cov[:, previous, previous] - eta * (
-            lam_i[:, 0] * rows[:, previous] + lam_j[:, 0] * columns[:, previous]
-        )
-        corner += eta**2 * (lam_i[:, 0] * lam_j[:, 0] * both + self.pair_noise)
+        row = self.cov[:, previous] - step_i[:, None] * rows
+        column = row if self.diagonal else self.cov[:, :, previous] - step_j[:, None] * columns
+        corner = self.cov[:, previous, previous] + eta**2 * self.pair_noise
+        corner += step_i * step_j * rows[:, view].sum(axis=1)
+        corner -= step_i * rows[:, previous] + step_j * columns[:, previous]
         self.cov[:, new] = row
         self.cov[:, :, new] = column
         self.cov[:, new, new] = corner
-        reply = self.response[:, previous] - eta * self.modes[:, None] * self.response[:, view].sum(axis=1)
-        self.response[:, :, new] = 0.0
+        reply = self.response[:, view].sum(axis=1) * (-eta * self.modes[self.noisy, None])
+        reply += self.response[:, previous]
         reply[:, new] = -eta
+        self.response[:, :, new] = 0.0
         self.response[:, new] = reply
-        drift = self.modes * (self.offset + self.mean[:, view].sum(axis=1))
-        self.mean[:, new] = self.mean[:, previous] - eta * drift
 
     def read(self, parts: Parts, t: int, base: IntArray, view: IntArray, own: int) -> None:
         """Moments of x_t and of its view."""
         mean, cov, cov_x_view, cov_x_noise, cov_view = parts
         mean[t] = self.offset + self.mean[:, base].sum(axis=1)
+        if not self.noisy.size:
+            return
         rows, view_rows = self.cov[:, base].sum(axis=1), self.cov[:, view].sum(axis=1)
         cov[t, self.i, self.j] = cov[t, self.j, self.i] = rows[:, base].sum(axis=1)
         cov_view[t, self.i, self.j] = cov_view[t, self.j, self.i] = view_rows[:, view].sum(axis=1)
         cov_x_view[t, self.j, self.i] = view_rows[:, base].sum(axis=1)
         cov_x_view[t, self.i, self.j] = rows[:, view].sum(axis=1)
-        cov_x_noise[t] = self.response[:, base, own].sum(axis=1)[:, None] * self.noise
+        cov_x_noise[t, self.noisy] = self.response[:, base, own].sum(axis=1)[:, None] * self.noise[self.noisy]
 
     def finish(self, parts: Parts, last: IntArray) -> None:
         """Moments of the state after all updates."""

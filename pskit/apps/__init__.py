@@ -39,7 +39,9 @@ def make_app(name: str) -> Any:
         return _REGISTERED[name]()
     module, _, cls = _BUILT_IN.get(name, name).partition(":")
     if not cls:
-        raise InputError(f"app.name = {name!r}: not an application; allowed are {app_names()} or module:Class")
+        raise InputError(
+            f"app.name = {name!r}: not an application; allowed are {app_names()} or module:Class"
+        )
     try:
         return getattr(importlib.import_module(module), cls)()
     except (ImportError, AttributeError) as e:

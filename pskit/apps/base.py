@@ -153,10 +153,8 @@ class Worker:
         in_order = sorted(range(len(asked)), key=lambda i: asked[i][0].index)
         if len({table.index for table, *_ in asked}) < len(asked):
             raise InputError("a GET may name each table once")
-        if len(asked) == 1:
-            rows = asked[0][1]
-        else:
-            rows = np.concatenate([asked[i][1] for i in in_order])
+        parts = [asked[i][1] for i in in_order]
+        rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
         views = iter((await Get(rows)).views if len(rows) else ())
         results: list[Array] = [np.empty(0)] * len(asked)
         for i in in_order:

@@ -46,7 +46,9 @@ def audit(run: "Trace | Path | str") -> AuditReport:
         return _audit_folder(Path(run))
     columns = {name: run.columns(name) for name in SCHEMA}
     names = [table["name"] for table in run.manifest["layout"]["tables"]]
-    tables = {f"{which}:{name}": run.table(name, which) for which in ("final", "initial", "incs") for name in names}
+    tables = {
+        f"{which}:{name}": run.table(name, which) for which in ("final", "initial", "incs") for name in names
+    }
     return _audit(Case(run.manifest, columns, tables), [])
 
 
@@ -55,7 +57,9 @@ def _audit_folder(folder: Path) -> AuditReport:
     hashes: Mapping[str, Any] = opened.manifest["files"]
     names = sorted(hashes)
     changed = np.array([file_sha256(folder / name) != hashes[name] for name in names])
-    files = breaks(changed, lambda i: f"the file {names[i]} was changed, the manifest has another sha256 for it")
+    files = breaks(
+        changed, lambda i: f"the file {names[i]} was changed, the manifest has another sha256 for it"
+    )
     try:
         case = Case(opened.manifest, {name: opened[name] for name in SCHEMA}, dict(opened.tables))
     except InputError:

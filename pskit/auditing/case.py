@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pskit.auditing.groups import SortedGroups
 from pskit.auditing.history import History
 from pskit.auditing.links import Links
 from pskit.auditing.windows import Windows
@@ -15,6 +14,7 @@ from pskit.trace.manifest import layout_of
 from pskit.trace.schema import MESSAGE_KINDS, Columns, Tables
 
 Array = npt.NDArray[Any]
+SAMPLED = "only a sample of the messages was recorded"
 KIND = {name: code for code, name in enumerate(MESSAGE_KINDS)}
 
 
@@ -45,7 +45,7 @@ class Case:
         self.manifest, self.columns, self.tables = manifest, columns, tables
         self.layout = layout_of(manifest)
         self.policy: str = config["ps"]["policy"]
-        self.slack: int | None = config["ps"]["slack"]
+        self.slack: int | None = config["ps"].get("slack")
         self.clients: int = config["cluster"]["clients"]
         self.threads: int = config["cluster"]["threads"]
         self.workers = self.clients * self.threads
@@ -87,6 +87,12 @@ class Case:
         return rows
 
     @cached_property
+    def read_pair(self) -> Array:
+        """The reader's client and the row's shard, in one number as of `pair`: (n,) int64."""
+        pair: Array = self.reads["shard"].astype(np.int64) * self.clients + self.reads["worker"] // self.threads
+        return pair
+
+    @cached_property
     def read_window(self) -> Array:
         """Place of each read's worker clock in `windows`, -1 without one: (n,) int64."""
         return self.windows.find(self.reads["worker"], self.reads["clock"])
@@ -97,7 +103,7 @@ class Case:
         return places[np.argsort(self.messages["id"][places], kind="stable")]
 
     def pair(self, places: Array) -> Array:
-        """Client and shard of the messages at ``places`` (n,), as one number: ``shard * clients + client``."""
+        """Client and shard of the messages at ``places`` (n,) in one number, shard * clients + client."""
         ends = np.sort(np.stack([self.messages["src"][places], self.messages["dst"][places]]), axis=0)
         pair: Array = (ends[1].astype(np.int64) - self.clients) * self.clients + ends[0]
         return pair
@@ -105,12 +111,3 @@ class Case:
     def plain_pair(self, pair: Array) -> Array:
         """Whether messages between the client and the shard of ``pair`` (n,) are sent once, in order."""
         return self.links.plain(pair % self.clients, self.clients + pair // self.clients)
-
-    @cached_property
-    def deliveries_of_oplogs(self) -> SortedGroups:
-        """Times at which oplog messages arrived, by `pair`."""
-        places = self.of_kind("oplog")
-        places = places[self.messages["t_deliver"][places] >= 0]
-        return SortedGroups(
-            self.pair(places), self.messages["t_deliver"][places], self.clients * self.shards
-        )

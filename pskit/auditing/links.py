@@ -32,9 +32,9 @@ class Links:
         reorders = np.full(len(src), bool(self._network["reorder"]))
         for rule in self._network["links"]:
             where = self._matches(src, rule["src"]) & self._matches(dst, rule["dst"])
-            if rule["loss"] is not None:
+            if rule.get("loss") is not None:
                 loses[where] = rule["loss"] > 0
-            if rule["reorder"] is not None:
+            if rule.get("reorder") is not None:
                 reorders[where] = rule["reorder"]
         if self._colocated:  # traffic within a machine uses no link; shard j is on that of client j % clients
             upper, lower = np.maximum(src, dst) - self._clients, np.minimum(src, dst)

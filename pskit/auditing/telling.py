@@ -16,6 +16,13 @@ def at(t: int) -> str:
     return f"{t // 10**9}.{t % 10**9:09d} s"
 
 
+def span(first: int, upto: int) -> str:
+    """The numbers from ``first`` up to, but excluding, ``upto``."""
+    if upto <= first:
+        return "none"
+    return f"number {first}" if upto == first + 1 else f"numbers {first} to {upto - 1}"
+
+
 def lines(first: str, more: Iterable[str]) -> str:
     """Put ``more`` below the first line."""
     return "\n".join([first, *(f"  {line}" for line in more)])

@@ -35,7 +35,9 @@ class Windows:
         n = int(self._start[-1])
         self.begin, self.end = np.zeros(n, np.int64), np.full(n, OPEN_END)
         place = self._start[worker] + clock
-        self.begin[place + 1] = clocks["t_end"]  # the next line overwrites all of these but each worker's last
+        self.begin[place + 1] = clocks[
+            "t_end"
+        ]  # the next line overwrites all of these but each worker's last
         self.begin[place] = clocks["t_begin"]
         self.end[place] = clocks["t_end"]
         leaving = updates["clock"] == self.finished[updates["worker"]]

@@ -100,7 +100,8 @@ class ProcessCache:
     def contains_own(self, me: int, rows: RowIds, seq: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Whether the cached copy of each row contains own unit ``seq`` of worker ``me`` (n,) bool."""
         applied = np.maximum(self.row_applied[rows, me], self.push_applied[rows % self.layout.shards, me])
-        return (self.row_clock[rows] != NOT_CACHED) & (applied > seq)
+        contained: npt.NDArray[np.bool_] = (self.row_clock[rows] != NOT_CACHED) & (applied > seq)
+        return contained
 
     def alive(self) -> Sequence[tuple[RowIds, Slots]]:
         """Rows and slots that this cache refers to."""

@@ -63,7 +63,17 @@ class NonFiniteUpdate(ArithmeticError):
 class Waiter:
     """A GET in progress: what was served so far, and which positions are missing."""
 
-    __slots__ = ("clock", "have_clock", "have_own", "have_slot", "have_version", "hit", "missing", "need", "rows")
+    __slots__ = (
+        "clock",
+        "have_clock",
+        "have_own",
+        "have_slot",
+        "have_version",
+        "hit",
+        "missing",
+        "need",
+        "rows",
+    )
 
     def __init__(self, rows: RowIds, clock: int, need: int) -> None:
         n = len(rows)
@@ -144,7 +154,8 @@ class Client:
             When the worker is waiting already, or has left.
         """
         state = self._worker(worker, "GET")
-        self._effects = effects = []
+        effects: list[Effect] = []
+        self._effects = effects
         waiter = Waiter(rows, state.clock, self.policy.need(state.clock))
         if waiter.serve(self.cache, state.index):
             effects.append(self._read(state, waiter))
@@ -192,7 +203,13 @@ class Client:
     def _worker(self, worker: int, call: str) -> WorkerState:
         state = self.workers.get(worker)
         if state is None or not state.present or state.waiter is not None:
-            what = "is not on this client" if state is None else "has left" if not state.present else "waits in a GET"
+            what = (
+                "is not on this client"
+                if state is None
+                else "has left"
+                if not state.present
+                else "waits in a GET"
+            )
             raise ProtocolViolation(f"{call} by worker {worker} at client {self.client}: the worker {what}")
         return state
 
@@ -213,18 +230,21 @@ class Client:
         """Own entries that no later view will re-add: in the cached copy, or in every copy that may come."""
         contained = self.cache.contains_own(state.index, rows, seq)
         if self.policy.refetches:  # the next copy answers a request that will follow the oplog on its link
-            return contained | (self.asked[rows] == 0)
-        return contained | (seq < self.policy.need(state.clock))
+            contained |= self.asked[rows] == 0
+        else:
+            contained |= seq < self.policy.need(state.clock)
+        return contained
 
     # -- messages of the shards --------------------------------------------------------------------
 
     def receive(self, shard: int, message: Message) -> list[Effect]:
         """Take in one message of ``shard``: copies into the cache, then the waiters it satisfies."""
-        self._effects = effects = []
+        effects: list[Effect] = []
+        self._effects = effects
         if type(message) is Push:
             self.cache.install_push(shard, message)
         elif type(message) is Reply:
-            need, rows = self.outstanding.pop(message.tag)
+            _, rows = self.outstanding.pop(message.tag)
             self.asked[rows] -= 1
             self.cache.install_reply(message)
             if self.policy.refetches:
@@ -250,7 +270,8 @@ class Client:
 
     def evict(self, rows: RowIds) -> list[Effect]:
         """Drop cached ``rows`` (n,) now, whatever the capacity (any moment is legal)."""
-        self._effects = effects = []
+        effects: list[Effect] = []
+        self._effects = effects
         rows = rows[self.cache.row_clock[rows] >= 0]
         self.cache.row_clock[rows] = -1
         self.cache.count -= len(rows)

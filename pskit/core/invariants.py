@@ -20,7 +20,7 @@ import numpy as np
 from pskit.core.client import Client
 from pskit.core.layout import Layout, RowIds
 from pskit.core.messages import Applied, Effect, Left, Read, Slots, Values
-from pskit.core.policies.base import UNBOUNDED
+from pskit.core.policies.base import UNBOUNDED, Policy
 from pskit.core.rows import RowPools
 from pskit.core.server import ServerShard
 
@@ -196,10 +196,32 @@ def bsp_view(ledger: Ledger, read: Read) -> None:
             broken("BSP", f"{_said(read, i)}, with updates of clock {read.clock} of workers {early}")
 
 
+def bsp_order(ledger: Ledger, applied: Applied) -> None:
+    """BSP: a shard applies clock after clock, each in the order of the workers."""
+    order = ledger.order[applied.shard]
+    if order:
+        before, now = (order.count(order[-1]) - 1, order[-1]), (applied.oplog.clock, applied.oplog.worker)
+        if now < before:
+            broken("BSP order", f"shard {applied.shard}: (clock, worker) {now} after {before}")
+
+
 def equal_row_clocks(read: Read) -> None:
     """7. Under BSP, and SSP with slack 0, every row read has the worker's own clock."""
     if read.age.any():
         broken("equal row clocks", f"{_said(read, 0)} with ages {read.age}")
+
+
+def right_read(ledger: Ledger, policy: Policy, read: Read, bsp: bool = False) -> None:
+    """All that a policy promises of a read; ``bsp`` adds BSP's stronger view."""
+    if policy.need(0) != UNBOUNDED:
+        ssp_guarantee(ledger, read, policy.slack)
+        if policy.slack == 0:
+            equal_row_clocks(read)
+    true_row_clock(ledger, read)
+    own_updates_once(ledger, read)
+    exact_view(ledger, read)
+    if bsp:
+        bsp_view(ledger, read)
 
 
 # -- of a state -------------------------------------------------------------------------------------
@@ -225,6 +247,15 @@ def exact_copies(ledger: Ledger, client: Client) -> None:
             )
             if applied != included[worker]:
                 broken("applied", f"{said}: {applied} units of worker {worker}, not {included[worker]}")
+
+
+def cache_is_bounded(client: Client) -> None:
+    """Between two calls a cache keeps at most ``capacity`` rows, and knows how many."""
+    cache = client.cache
+    cached = int(np.count_nonzero(cache.row_clock >= 0))
+    if cache.count != cached or (cache.capacity and cached > cache.capacity):
+        said = f"client {client.client} has {cached} rows, counts {cache.count}"
+        broken("cache is bounded", f"{said}, may keep {cache.capacity or 'all'}")
 
 
 def subscriptions_match(client: Client, shard: ServerShard) -> None:
@@ -333,6 +364,8 @@ class Watch:
         for effect in effects:
             if isinstance(effect, Applied):
                 exactly_once_in_order(self.ledger, effect)
+                if self._bsp:
+                    bsp_order(self.ledger, effect)
                 self.ledger.apply(effect)
             elif isinstance(effect, Left):
                 key = (effect.worker, effect.shard)
@@ -357,17 +390,8 @@ class Watch:
         np.copyto(newest, now, where=cache.row_clock >= 0)
 
     def _on_read(self, client: Client, read: Read) -> None:
-        policy = client.policy
         self.reads += len(read.rows)
-        if policy.need(0) != UNBOUNDED:
-            ssp_guarantee(self.ledger, read, policy.slack)
-            if policy.slack == 0:
-                equal_row_clocks(read)
-        true_row_clock(self.ledger, read)
-        own_updates_once(self.ledger, read)
-        exact_view(self.ledger, read)
-        if self._bsp:
-            bsp_view(self.ledger, read)
+        right_read(self.ledger, client.policy, read, self._bsp)
         for row, age in zip(read.rows.tolist(), read.age.tolist(), strict=True):
             clock, key = read.clock - age, (read.worker, row)
             newest = self._read_clock.get(key, clock)

@@ -187,7 +187,9 @@ def install_push(rows: Any, slots: Any, slot: Any, row_clock: Any) -> int:
 
 
 @_jit
-def subscribed_rows(subscribed: Any, changed: Any, skip: Any, clients: Any, shard: int, shards: int, current: Any) -> Any:
+def subscribed_rows(
+    subscribed: Any, changed: Any, skip: Any, clients: Any, shard: int, shards: int, current: Any
+) -> Any:
     """For each of ``clients``, which of the ``changed`` local rows it subscribes to, minus ``skip``.
 
     Returns ``(start, rows, slots)``: client ``i`` gets the slice ``start[i]:start[i + 1]``, global rows

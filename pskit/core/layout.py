@@ -71,7 +71,9 @@ class Layout:
             raise ValueError(f"table names must differ, got {names}")
         for t in self.tables:
             if t.rows < 1 or t.cols < 1:
-                raise ValueError(f"table {t.name!r} needs at least one row and column, got {t.rows} x {t.cols}")
+                raise ValueError(
+                    f"table {t.name!r} needs at least one row and column, got {t.rows} x {t.cols}"
+                )
             if t.dtype not in ALLOWED_DTYPES:
                 raise ValueError(f"table {t.name!r}: dtype {t.dtype!r} is not one of {ALLOWED_DTYPES}")
         if self.shards < 1:

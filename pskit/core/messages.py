@@ -59,8 +59,10 @@ class Request(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """Answer to a request: copies of the rows, the shard's clock and apply index, and ``applied``,
-    for each worker of the receiver the number of its update units that these copies contain."""
+    """Answer to a request: copies of the rows, the shard's clock and apply index.
+
+    ``applied`` says, for each worker of the receiver, how many of its update units these copies contain.
+    """
 
     rows: RowIds
     slots: Slots
@@ -109,25 +111,23 @@ Message = Oplog | Request | Reply | Push | Unsubscribe
 def wire_size(message: Message, layout: Layout) -> tuple[int, int]:
     """Bytes of ``message`` on an emulated card (header, row ids, values, clocks), and the rows it names."""
     size = HEADER_BYTES
-    kind = type(message)
-    if kind is Oplog:
+    if isinstance(message, Oplog):
         n_rows = 0
-        for table, rows, _ in message.parts:  # type: ignore[union-attr]
+        for table, rows, _ in message.parts:
             n_rows += len(rows)
             size += len(rows) * (ROW_ID_BYTES + layout.row_bytes[table])
         return size, n_rows
-    rows = message.rows  # type: ignore[union-attr]
-    n_rows = len(rows)
-    if kind is Push or kind is Reply:
-        size += CLOCK_BYTES * len(message.applied)  # type: ignore[union-attr]
+    n_rows = len(message.rows)
+    size += ROW_ID_BYTES * n_rows
+    if isinstance(message, Push | Reply):
+        size += CLOCK_BYTES * len(message.applied)
         if n_rows:
-            size += ROW_ID_BYTES * n_rows + layout.payload_bytes(rows)
-        if kind is Push:
-            for e in message.entries:  # type: ignore[union-attr]
+            size += layout.payload_bytes(message.rows)
+        if isinstance(message, Push):
+            for e in message.entries:
                 n_rows += len(e.rows)
                 size += ROW_ID_BYTES * len(e.rows) + len(e.cols) * (ENTRY_BYTES + e.values.itemsize)
-        return size, n_rows
-    return size + ROW_ID_BYTES * n_rows, n_rows
+    return size, n_rows
 
 
 class ToShard(NamedTuple):

@@ -9,6 +9,7 @@ Nobody counts references. The owner of the pools says, between two events, which
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -108,4 +109,4 @@ class RowPools:
         if len(self.pools) == 1:
             return ((0, slice(0, len(rows))),) if len(rows) else ()
         cuts = np.searchsorted(rows, self.layout.offsets)
-        return [(i, slice(int(a), int(b))) for i, (a, b) in enumerate(zip(cuts, cuts[1:])) if b > a]  # noqa: B905
+        return [(i, slice(int(a), int(b))) for i, (a, b) in enumerate(pairwise(cuts)) if b > a]

@@ -111,24 +111,27 @@ class ServerShard:
         ProtocolViolation
             When a worker that is no member sends an oplog, or one out of order.
         """
-        self._effects = effects = []
-        kind = type(message)
-        if kind is Oplog:
-            self._on_oplog(client, message)  # type: ignore[arg-type]
-        elif kind is Request:
-            self._on_request(client, message)  # type: ignore[arg-type]
-        elif kind is Unsubscribe:
-            self._on_unsubscribe(client, message)  # type: ignore[arg-type]
+        effects: list[Effect] = []
+        self._effects = effects
+        if type(message) is Oplog:
+            self._on_oplog(client, message)
+        elif type(message) is Request:
+            self._on_request(client, message)
+        elif type(message) is Unsubscribe:
+            self._on_unsubscribe(client, message)
         else:
-            raise ProtocolViolation(f"client {client} sent shard {self.shard} a {kind.__name__}: only shards send that")
+            raise ProtocolViolation(
+                f"client {client} sent shard {self.shard} a {type(message).__name__}: only shards send that"
+            )
         return effects
 
     def _on_oplog(self, client: int, oplog: Oplog) -> None:
         expected = self.clock.received.get(oplog.worker)
         if expected != oplog.clock:
+            why = "that worker is no member" if expected is None else f"clock {expected} is next"
             raise ProtocolViolation(
-                f"client {client} sent shard {self.shard} the oplog of worker {oplog.worker}, clock {oplog.clock}, "
-                f"but {'that worker is no member' if expected is None else f'clock {expected} is next'}"
+                f"client {client} sent shard {self.shard} the oplog of worker {oplog.worker}, "
+                f"clock {oplog.clock}, but {why}"
             )
         self.policy.on_oplog(self, oplog)
         if self.clock.tick(oplog.worker):
@@ -166,7 +169,14 @@ class ServerShard:
             pool = self.pools.pools[table]
             pool.reserve(len(rows))
             pool.n_free = kernels.apply_delta(
-                rows // shards, delta, self.current, self.shared, self.dirty, pool.values, pool.free, pool.n_free
+                rows // shards,
+                delta,
+                self.current,
+                self.shared,
+                self.dirty,
+                pool.values,
+                pool.free,
+                pool.n_free,
             )
         self._effects.append(make(Applied, (self.shard, oplog, self.apply_index)))
         self.apply_index += 1
@@ -210,7 +220,13 @@ class ServerShard:
             return
         self.shared[changed] = True
         start, rows, slots = kernels.subscribed_rows(
-            self.subscribed, changed, skip, np.array(to, np.int32), self.shard, self.layout.shards, self.current
+            self.subscribed,
+            changed,
+            skip,
+            np.array(to, np.int32),
+            self.shard,
+            self.layout.shards,
+            self.current,
         )
         cuts = start.tolist()
         for i, client in enumerate(to):
@@ -253,6 +269,6 @@ class ServerShard:
     def values_into(self, tables: Mapping[str, Values]) -> None:
         """Copy this shard's rows into whole ``tables``."""
         for table, cut in self.pools.split(self.rows):
-            tables[self.layout.tables[table].name][self.rows[cut] - self.layout.offsets[table]] = self.pools.pools[
-                table
-            ].values[self.current[cut]]
+            tables[self.layout.tables[table].name][self.rows[cut] - self.layout.offsets[table]] = (
+                self.pools.pools[table].values[self.current[cut]]
+            )

@@ -197,7 +197,9 @@ class ClientBox:
             array[:] = 0
         cache.slot[at] = self._slots(state.values)
         cache.row_version[at] = np.frombuffer(state.row_version, np.int64)
-        cache.row_applied[at] = np.frombuffer(state.row_applied, np.int32).reshape(len(at), -1)
+        cache.row_applied[at] = np.frombuffer(state.row_applied, np.int32).reshape(
+            len(at), cache.row_applied.shape[1]
+        )
         for name in ("push_clock", "push_version", "push_applied", "fetched", "used"):
             array = getattr(cache, name)
             array.ravel()[:] = np.frombuffer(getattr(state, name), array.dtype)

@@ -7,6 +7,7 @@ from typing import Any
 from pskit.core.layout import Layout
 from pskit.core.policies import policy_class
 from pskit.errors import InputError
+from pskit.trace.recorder import MESSAGE_CAP, READ_CAP
 
 BASE_BYTES = 160 << 20
 """Interpreter, NumPy, numba and the compiled kernels."""
@@ -24,10 +25,10 @@ def estimate_bytes(cfg: Any, layout: Layout) -> int:
     table_bytes = int(sum(t.rows * b for t, b in zip(layout.tables, layout.row_bytes, strict=True)))
     policy = policy_class(cfg.ps.policy)
     spread = 2 if policy.subscribes else min(clients, 2 + (cfg.ps.slack or 0))
-    pools = table_bytes * 2 * (1 + spread)
+    pools = table_bytes * 3 * (1 + spread)  # while a pool doubles, old and new exist
     caches = clients * rows * (4 + 4 + 8 + 4 * threads + 2 + (4 * threads if policy.refetches else 0))
     subscriptions = clients * rows * (2 if cfg.ps.push == "deltas" else 1) if policy.subscribes else 0
-    recorded = 2_000_000 * READ_BYTES + 500_000 * MESSAGE_BYTES
+    recorded = READ_CAP * READ_BYTES + MESSAGE_CAP * MESSAGE_BYTES
     return BASE_BYTES + 4 * table_bytes + pools + caches + subscriptions + recorded
 
 
@@ -54,8 +55,8 @@ def check_memory(needed: int) -> None:
     available = available_bytes()
     if available is not None and needed > available:
         raise InputError(
-            f"this run needs about {needed / 2**30:.1f} GiB, and {available / 2**30:.1f} GiB are free: use fewer "
-            f"clients, smaller tables (app.rank, app.data) or a smaller slack"
+            f"this run needs about {needed / 2**30:.1f} GiB, and {available / 2**30:.1f} GiB are free: "
+            f"use fewer clients, smaller tables (app.rank, app.data) or a smaller slack"
         )
 
 

@@ -188,7 +188,7 @@ def _(draft):
     draft["messages"]["t_deliver"][line] = draft["messages"]["t_send"][line] - 1
 
 
-@corruption("a message is lost on a reliable link", "delivered after sent")
+@corruption("a message is lost on a reliable link", "lost only where links lose")
 def _(draft):
     draft["messages"]["t_deliver"][draft.message_where("oplog")] = -1
 
@@ -270,6 +270,7 @@ def _(draft):
             and u["worker"][after] != r["worker"][line]
             and u["t_applied"][after] <= r["t"][line]
             and not draft.raises_clock(after)
+            and not draft.reads_of_same_row(line)[line + 1 :].any()
             and not draft.sent_while_newest(after, int(r["worker"][line])).any()
         )
 
@@ -348,33 +349,38 @@ def _(draft):
 def _(draft):
     r = draft["reads"]
 
+    def recent_enough(line):
+        """Earlier reads of the row, whose copies the slack still allows."""
+        earlier = draft.reads_of_same_row(line)[:line]
+        return np.flatnonzero(earlier & (r["clock"][:line] - r["age"][:line] >= r["clock"][line] - 3))
+
     def goes_back(line):
-        older = earlier(line)
+        older = recent_enough(line)
         return len(older) > 1 and r["version"][older[0]] < r["version"][older[-1]]
 
-    def earlier(line):
-        same = (r["worker"] == r["worker"][line]) & (r["table"] == r["table"][line]) & (r["row"] == r["row"][line])
-        row_clock = r["clock"] - r["age"]
-        return np.flatnonzero(same[:line] & (row_clock[:line] >= r["clock"][line] - 3))
-
     line = draft.read_where(goes_back)
-    first = earlier(line)[0]
-    r["version"][line], r["own_from"][line] = r["version"][first], r["own_from"][first]
-    r["age"][line] = r["clock"][line] - (r["clock"][first] - r["age"][first])
+    draft.read_copy_of(line, recent_enough(line)[0])
 
 
 @corruption("ASP: a copy fetched in an earlier clock is read", "ASP fetches in every clock", "asp")
 def _(draft):
-    r = draft["reads"]
+    r, c, m = draft["reads"], draft["clocks"], draft["messages"]
 
     def before(line):
-        same = (r["worker"] == r["worker"][line]) & (r["table"] == r["table"][line]) & (r["row"] == r["row"][line])
-        return np.flatnonzero(same[:line] & (r["clock"][:line] < r["clock"][line]))
+        """The last read of the row in an earlier clock."""
+        earlier = draft.reads_of_same_row(line)[:line] & (r["clock"][:line] < r["clock"][line])
+        return np.flatnonzero(earlier)[-1:]
 
-    line = draft.read_where(lambda line: len(before(line)) and r["version"][before(line)[-1]] < r["version"][line])
-    older = before(line)[-1]
-    r["version"][line], r["own_from"][line] = r["version"][older], r["own_from"][older]
-    r["age"][line] = r["clock"][line] - (r["clock"][older] - r["age"][older])
+    def is_out_of_date(line):
+        older = before(line)
+        if not len(older) or not r["version"][older[0]] or r["version"][older[0]] == r["version"][line]:
+            return False
+        began = c["t_begin"][(c["worker"] == r["worker"][line]) & (c["clock"] == r["clock"][line])]
+        brought = draft.sent_while_newest(draft.newest_in(older[0]), int(r["worker"][line]))
+        return len(began) and not (m["t_deliver"][brought] >= began).any()
+
+    line = draft.read_where(is_out_of_date)
+    draft.read_copy_of(line, before(line)[0])
 
 
 @corruption("BSP: a read has an update of the current clock", "BSP view", "bsp")

@@ -42,7 +42,7 @@ class Draft:
     # -- lines ---------------------------------------------------------------------------------------
 
     def remove(self, table: str, line: int) -> None:
-        """Take a line out, and what was counted of messages and reads with it."""
+        """Take a line out."""
         for name, values in self[table].items():
             self[table][name] = np.delete(values, line)
 
@@ -98,13 +98,13 @@ class Draft:
         return bool(counts[0] < counts[1])
 
     def neighbours(self, fits) -> tuple[int, int]:
-        """Lines of the first two updates, applied by shard 0 one after the other, for which ``fits(a, b)``."""
+        """Lines of the first two successive updates of shard 0 for which ``fits(a, b)``."""
         count = np.count_nonzero(self["updates"]["shard"] == 0)
         lines = [self.update(0, index) for index in range(count)]
         return next((a, b) for a, b in pairwise(lines) if fits(a, b))
 
     def sent_while_newest(self, update: int, client: int) -> np.ndarray:
-        """Mask of replies and pushes to ``client`` sent while the update in this line was its shard's newest."""
+        """Mask of replies and pushes to ``client`` while the update in this line was its shard's newest."""
         u, m = self["updates"], self["messages"]
         shard = u["shard"] == u["shard"][update]
         after = u["t_applied"][shard & (u["apply_index"] == u["apply_index"][update] + 1)]
@@ -123,6 +123,18 @@ class Draft:
         ways = self.sent_while_newest(self.update(shard, version - 1), client)
         read = (r["shard"] == shard) & (r["worker"] == client) & (r["version"] == version)
         return bool(ways.sum() == 1 and read.any())
+
+    def reads_of_same_row(self, read: int) -> np.ndarray:
+        """Mask of the reads of the same row by the same worker."""
+        r = self["reads"]
+        keys = [r[name] == r[name][read] for name in ("worker", "table", "row")]
+        return np.logical_and.reduce(keys)
+
+    def read_copy_of(self, read: int, other: int) -> None:
+        """Let a read return the copy that the ``other`` read of the row returned, with all its marks."""
+        r = self["reads"]
+        r["version"][read], r["own_from"][read] = r["version"][other], r["own_from"][other]
+        r["age"][read] = r["clock"][read] - (r["clock"][other] - r["age"][other])
 
     def read_where(self, fits) -> int:
         """The first read late enough in the run for which ``fits(line)``."""

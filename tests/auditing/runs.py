@@ -39,6 +39,7 @@ def config(
     shards: int = 2,
     cache_rows: int = 0,
     placement: str = "separate",
+    straggler: int | None = None,
     trace: str = "full",
     seed: int = 0,
 ) -> pskit.Config:
@@ -47,6 +48,7 @@ def config(
         app={"name": "tests.auditing.workload:Tally", "clocks": clocks, "options": {"uneven": uneven}},
         ps={**POLICIES[policy], "shards": shards, "cache_rows": cache_rows},
         cluster={"clients": clients, "threads": threads, "placement": placement},
+        compute={} if straggler is None else {"stragglers": [{"worker": straggler, "factor": 4.0}]},
         network=NETWORKS[network],
         run={"trace": trace, "seed": seed},
     )

@@ -10,7 +10,7 @@ ROWS = {"counts": 7, "sums": 5}
 class Tally:
     """Integer and float tables; what a worker does follows from its own stream.
 
-    ``cfg.app.options``: ``uneven`` (bool) ends worker w after ``clocks - w % 3`` clocks, worker 1 at once.
+    ``cfg.app.options``: with ``uneven`` every third worker leaves half-way, and another third at once.
     """
 
     def tables(self, cfg):
@@ -24,14 +24,16 @@ class Tally:
         counts, sums, draw = ps.table("counts"), ps.table("sums"), ps.stream("rows")
         clocks = ps.cfg.app.clocks
         if ps.cfg.app.options.get("uneven"):
-            clocks = 0 if ps.worker == 1 else max(clocks - ps.worker % 3, 0)
+            clocks = (clocks, 0, clocks // 2)[ps.worker % 3]
         for _ in range(clocks):
             ids = draw.permutation(ROWS["counts"])[:4]
             await counts.get(ids)
             counts.inc(ids[:2], np.full((2, 2), 1 + ps.worker))
             if ps.clock_index % 2:
                 a, b = await ps.get((counts, ids[2:]), (sums, [ps.worker % ROWS["sums"], 0, 3]))
-                step = await ps.compute(lambda a, b: b.sum(axis=0, keepdims=True) * np.float32(0.01), a, b, cost=3)
+                step = await ps.compute(
+                    lambda a, b: b.sum(axis=0, keepdims=True) * np.float32(0.01), a, b, cost=3
+                )
                 sums.inc([3], step)
             else:
                 await ps.compute(lambda: None, cost=1)

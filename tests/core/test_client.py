@@ -201,6 +201,16 @@ def test_asp_fetches_once_per_clock():
     assert cluster.done[0].age.tolist() == [1], "and waits for nobody"
 
 
+def test_under_asp_another_workers_fetch_serves_only_who_waits_for_it():
+    cluster = Cluster("asp", clients=1, threads=3)
+    cluster.get(0, [0])
+    cluster.get(1, [0])
+    assert kinds(cluster, UP) == [Request]
+    cluster.run_links()
+    assert not cluster.done[1].hit.any()
+    assert cluster.get(2, [0]) is None, "its first GET of the row in this clock fetches it"
+
+
 # -- eviction ----------------------------------------------------------------------------------------
 
 

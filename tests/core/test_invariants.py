@@ -155,6 +155,31 @@ def test_subscriptions_match(cluster, what):
         invariants.subscriptions_match(client, shard)
 
 
+def test_cache_is_bounded():
+    cluster = Cluster(clients=1, cache_rows=1)
+    client = cluster.clients[0]
+    invariants.cache_is_bounded(client)
+    client.cache.count = 1
+    with pytest.raises(InvariantBroken, match="has 0 rows, counts 1, may keep 1"):
+        invariants.cache_is_bounded(client)
+    client.cache.row_clock[:] = 0
+    client.cache.count = 2
+    with pytest.raises(InvariantBroken, match="has 2 rows, counts 2, may keep 1"):
+        invariants.cache_is_bounded(client)
+
+
+def test_bsp_order():
+    ledger = Ledger(Cluster(clients=1).layout, {"n": np.zeros((2, 1), np.int64)}, [0, 1])
+    for worker, seq in [(0, 0), (1, 0)]:
+        effect = applied(worker=worker, seq=seq)
+        invariants.bsp_order(ledger, effect)
+        ledger.order[0].append(worker)
+    invariants.bsp_order(ledger, applied(worker=0, seq=1))
+    ledger.order[0][:] = [1]
+    with pytest.raises(InvariantBroken, match=r"\(clock, worker\) \(0, 0\) after \(0, 1\)"):
+        invariants.bsp_order(ledger, applied(worker=0, seq=0))
+
+
 def test_live_slots_are_kept(cluster):
     roots = cluster.roots()
     invariants.live_slots_are_kept(cluster.pools, roots)

@@ -4,13 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 from pskit.config import Config
-
-# A deadline in wall time would fail on a busy machine.
-settings.register_profile("no-deadline", deadline=None)
-settings.load_profile("no-deadline")
 
 MakeConfig = Callable[..., Config]
 

@@ -160,6 +160,7 @@ class Cluster:
         """Invariants of a state."""
         for client in self.clients:
             invariants.exact_copies(self.ledger, client)
+            invariants.cache_is_bounded(client)
             for shard in self.shards:
                 ends = client.client, shard.shard
                 if not any(self.messages((way, *ends)) for way in ("up", "down")):

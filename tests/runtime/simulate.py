@@ -104,6 +104,7 @@ class WatchedClient(Client):
     def _watched(self, effects):
         self.watch.client_did(self.client, effects)
         invariants.exact_copies(self.watch.ledger, self)
+        invariants.cache_is_bounded(self)
         return effects
 
 

@@ -17,7 +17,7 @@ def golden() -> dict[str, Any]:
 
 
 def make_schedule(P: int, s: int, clocks: int, rng: np.random.Generator, eager: bool, spread: float):
-    """vc (C, P, P) and order (T,) of a run in continuous time; pull refreshes only when the slack forces it."""
+    """Vc (C, P, P) and order (T,) of a run in continuous time; pull refreshes when the slack forces it."""
     vc = np.zeros((clocks, P, P), dtype=np.int64)
     arrival = np.full((P, clocks + 1), np.inf)
     arrival[:, 0] = 0.0
@@ -85,7 +85,13 @@ def sample_loss(kind: str, rows: np.ndarray, targets: np.ndarray):
 
 
 def make_run(
-    seed: int, P: int = 4, s: int = 3, clocks: int = 60, eager: bool = False, kind: str = "absolute", eta: float = 0.5
+    seed: int,
+    P: int = 4,
+    s: int = 3,
+    clocks: int = 60,
+    eager: bool = False,
+    kind: str = "absolute",
+    eta: float = 0.5,
 ) -> Run:
     """SGD on a noiseless linear model (x* = 0.3 is a minimiser of every f_t) under a made schedule."""
     rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""G23: dependence within a run makes the printed Theorem 5 false; the diagnostics say so, the run-level tail holds."""
+"""G23: dependence makes the printed Theorem 5 false; diagnostics say so, the run-level tail holds."""
 
 from types import SimpleNamespace
 

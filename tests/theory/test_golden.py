@@ -105,8 +105,7 @@ def test_trace(golden):
 def test_thm6(golden):
     given, wanted = golden["thm6_identity"]
     x, h, delta, after = (
-        np.array([[fraction(v) for v in row] for row in given[k]])
-        for k in ("x", "h", "delta", "delta_next")
+        np.array([[fraction(v) for v in row] for row in given[k]]) for k in ("x", "h", "delta", "delta_next")
     )
     g, eta = h + delta / 2, 0.25
     terms = theory.thm6_terms(x, x - eta * g, g, h, delta, after, eta)

@@ -1,4 +1,6 @@
-"""The ladder of Theorem 5: order, limits, monotonicity, extremes, independent values, and a true iid law below it."""
+"""The ladder of Theorem 5: order, limits, monotonicity, extremes, and a true iid law below it."""
+
+from itertools import pairwise
 
 import mpmath
 import numpy as np
@@ -36,7 +38,7 @@ def test_each_rung_is_at_most_the_one_before(seed, P, s, log_T, reach):
         theory.thm5_tail(tau, eta, 1.0, P, s, T, mean, variance, method=m, law=law).details["log"]
         for m in (*LADDER, "cramer")
     ]
-    for above, below in zip(logs, logs[1:], strict=False):
+    for above, below in pairwise(logs):
         assert below <= above + 1e-9 * max(1, abs(above))
     assert logs[0] <= 0
 
@@ -103,7 +105,9 @@ def test_log_survives_underflow():
     tail = theory.thm5_tail(3.0, **(CASE | {"T": 10**6}), method="paper")
     assert float(tail) == 0
     assert -np.inf < tail.details["log"] < -745
-    assert tail.details["log"] == pytest.approx(-(10**12 * 9) / (5 * 0.25 * (np.log(1e6) + 1) + 14e6 * 2), rel=1e-3)
+    assert tail.details["log"] == pytest.approx(
+        -(10**12 * 9) / (5 * 0.25 * (np.log(1e6) + 1) + 14e6 * 2), rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("T", [1, 7, 300])
@@ -119,12 +123,20 @@ def test_chernoff_rungs_against_mpmath(T):
     families = {
         "per_term": lambda x: mpmath.log(1 + q * (mpmath.exp(x * U) - 1 - x * U)),
         "two_point": lambda x: mpmath.log((q * mpmath.exp(x * U) + mpmath.exp(-x * q * U)) / (1 + q)),
-        "cramer": lambda x: mpmath.log(sum(p * mpmath.exp(x * (v - mean)) for v, p in zip(*law, strict=True))),
+        "cramer": lambda x: mpmath.log(
+            sum(p * mpmath.exp(x * (v - mean)) for v, p in zip(*law, strict=True))
+        ),
     }
     for method, psi in families.items():
 
         def slope(lam, psi=psi):
-            return sum(mpmath.diff(psi, lam * eta / mpmath.sqrt(t)) * eta / mpmath.sqrt(t) for t in range(1, T + 1)) - T * tau
+            return (
+                sum(
+                    mpmath.diff(psi, lam * eta / mpmath.sqrt(t)) * eta / mpmath.sqrt(t)
+                    for t in range(1, T + 1)
+                )
+                - T * tau
+            )
 
         found = theory.thm5_tail(tau, float(eta), 1.0, P, s, T, mean, variance, method=method, law=law)
         low, high = mpmath.mpf("1e-9"), mpmath.mpf(1)
@@ -160,15 +172,24 @@ def test_deviation_inverts_the_tail(method, delta):
     law, mean, variance = a_law(np.random.default_rng(3), 28.0)
     case = CASE | {"mu_gamma": mean, "var_gamma": variance}
     tau = theory.thm5_deviation(delta, **case, method=method, law=law)
-    assert float(theory.thm5_tail(float(tau), **case, method=method, law=law)) == pytest.approx(delta, rel=1e-9)
+    assert float(theory.thm5_tail(float(tau), **case, method=method, law=law)) == pytest.approx(
+        delta, rel=1e-9
+    )
 
 
 def test_deviation_sweeps_and_ends():
-    sweep = theory.thm5_deviation(np.array([0.5, 0.1]), **(CASE | {"T": np.array([[100], [1000]])}), method="two_point")
+    sweep = theory.thm5_deviation(
+        np.array([0.5, 0.1]), **(CASE | {"T": np.array([[100], [1000]])}), method="two_point"
+    )
     assert np.shape(sweep.value) == (2, 2)
     assert np.all(np.diff(sweep.value, axis=1) > 0)
     for method in ("bennett", "two_point", "cramer"):
-        assert float(theory.thm5_deviation(0.1, **(CASE | {"var_gamma": 0.0}), method=method, law=([3.0], [1.0]))) == 0
+        assert (
+            float(
+                theory.thm5_deviation(0.1, **(CASE | {"var_gamma": 0.0}), method=method, law=([3.0], [1.0]))
+            )
+            == 0
+        )
     # one term: P(gamma = 28) = 1/4 > delta, so the bound jumps over delta at the end of the law
     ends = {"eta": 0.5, "L": 1.0, "P": 4, "s": 3, "T": 1, "mu_gamma": 7.0, "var_gamma": 147.0}
     law = ([0.0, 28.0], [0.75, 0.25])

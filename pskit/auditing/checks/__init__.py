@@ -1,6 +1,17 @@
 """All checks of a trace, in stages: when one of a stage fails, what comes after it would only mislead."""
 
-from pskit.auditing.checks import clocks, ending, ids, members, messages, order, reads, totals, updates
+from pskit.auditing.checks import (
+    clocks,
+    copies,
+    ending,
+    ids,
+    members,
+    messages,
+    order,
+    reads,
+    totals,
+    updates,
+)
 
 STAGES = (
     ids.CHECKS,
@@ -11,6 +22,7 @@ STAGES = (
         *updates.CHECKS,
         *members.CHECKS,
         *reads.CHECKS,
+        *copies.CHECKS,
         *totals.CHECKS,
         *ending.CHECKS,
     ),

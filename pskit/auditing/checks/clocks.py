@@ -17,10 +17,12 @@ def times(case: Case) -> Finding | str:
     wrong |= c["t_compute"] + c["t_wait"] > c["t_end"] - c["t_begin"]
 
     def tell(i: int) -> str:
-        spans = f"computed {telling.at(int(c['t_compute'][i]))}, waited {telling.at(int(c['t_wait'][i]))}"
+        begin, end, computed, waited = (
+            telling.at(int(c[name][i])) for name in ("t_begin", "t_end", "t_compute", "t_wait")
+        )
         return (
-            f"clock {c['clock'][i]} of worker {c['worker'][i]}: from {telling.at(int(c['t_begin'][i]))} to "
-            f"{telling.at(int(c['t_end'][i]))}, {spans}; the clock before ended at {telling.at(int(before[i]))}"
+            f"clock {c['clock'][i]} of worker {c['worker'][i]}: from {begin} to {end}, computed {computed}, "
+            f"waited {waited}; the clock before ended at {telling.at(int(before[i]))}"
         )
 
     return breaks(wrong, tell, c["t_end"])

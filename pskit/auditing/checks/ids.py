@@ -21,7 +21,7 @@ def _outside(values: Array, size: int) -> Array:
 
 def _line(table: str, columns: Columns, names: tuple[str, ...], i: int) -> str:
     said = ", ".join(f"{name} {columns[name][i]}" for name in names)
-    return f"line {i} of {table!r} names what this run does not have: {said}"
+    return f"line {i} of the {table} does not fit this run: {said}"
 
 
 def reads(case: Case) -> Finding | str:
@@ -62,7 +62,7 @@ def members(case: Case) -> Finding | str:
 
 
 def messages(case: Case) -> Finding | str:
-    """Messages have a number of their own and a known kind, and go between a client and a shard, as it does."""
+    """Messages have a number of their own, and go between a client and a shard, in the way of their kind."""
     m = case.messages
     kind, ends = m["kind"], case.clients + case.shards
     wrong = _outside(kind, len(MESSAGE_KINDS)) | _outside(m["src"], ends) | _outside(m["dst"], ends)

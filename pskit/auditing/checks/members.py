@@ -32,7 +32,9 @@ def after_last_clock(case: Case) -> Finding | str:
     """A shard takes a leaver out when it has taken its last update in, and then at once."""
     m, u, history = case.members, case.updates, case.history
     if not len(u["seq"]):
-        return breaks(np.ones(len(m["t"]), np.bool_), lambda i: f"{_said(case, i)}; no shard applied anything")
+        return breaks(
+            np.ones(len(m["t"]), np.bool_), lambda i: f"{_said(case, i)}; no shard applied anything"
+        )
     shard, worker = m["shard"], m["worker"]
     has_one = history.units[shard, worker] > 0
     last = history.by_owner.start[shard.astype(np.int64) * case.workers + worker + 1] - 1
@@ -64,7 +66,9 @@ def clock_of_shard(case: Case) -> Finding | str:
     expected = np.where(nobody_left, expected, derived)
     # Under BSP oplogs that have arrived count, and may be held back still.
     wrong = m["clock"] < expected if case.policy == "bsp" else m["clock"] != expected
-    return breaks(wrong, lambda i: f"{_said(case, i)}; the updates applied by then make it {expected[i]}", m["t"])
+    return breaks(
+        wrong, lambda i: f"{_said(case, i)}; the updates applied by then make it {expected[i]}", m["t"]
+    )
 
 
 CHECKS = (

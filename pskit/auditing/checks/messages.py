@@ -3,21 +3,28 @@
 import numpy as np
 
 from pskit.auditing import telling
-from pskit.auditing.case import Case
+from pskit.auditing.case import SAMPLED, Case
 from pskit.auditing.findings import Check, Finding, breaks
 from pskit.auditing.groups import SortedGroups
 
-SAMPLED = "only a sample of the messages was recorded"
+LOST = -1
 
 
 def delivery(case: Case) -> Finding | str:
-    """A message arrives not before it was sent, and is lost only where links lose."""
+    """Messages are numbered in the order of sending, and none arrives before it was sent."""
+    m = case.messages
+    wrong = (m["t_deliver"] < m["t_send"]) & (m["t_deliver"] != LOST)
+    order = np.argsort(m["id"], kind="stable")
+    wrong[order[1:]] |= np.diff(m["t_send"][order]) < 0
+    return breaks(wrong, lambda i: telling.message(case, i), m["t_send"])
+
+
+def losses(case: Case) -> Finding | str:
+    """Messages are lost only on links that lose."""
     m = case.messages
     loses, _ = case.links.rules(m["src"], m["dst"])
-    wrong = np.where(m["t_deliver"] < 0, ~loses | (m["t_deliver"] != -1), m["t_deliver"] < m["t_send"])
-    order = np.argsort(m["id"], kind="stable")
-    wrong[order[1:]] |= np.diff(m["t_send"][order]) < 0  # numbered in the order of sending
-    return breaks(wrong, lambda i: telling.message(case, i), m["t_send"])
+    wrong = (m["t_deliver"] == LOST) & ~loses
+    return breaks(wrong, lambda i: f"{telling.message(case, i)}, on a link that loses nothing", m["t_send"])
 
 
 def fifo(case: Case) -> Finding | str:
@@ -51,7 +58,7 @@ def replies(case: Case) -> Finding | str:
     ordered = SortedGroups(case.pair(answered), m["t_send"][answered], pairs)
     number = np.arange(len(answered)) - ordered.start[ordered.group] + 1
     unasked = requests.count(ordered.group, ordered.value, inclusive=True) < number
-    unanswered = np.diff(requests.start) > np.diff(ordered.start) if case.finished else np.zeros(pairs, np.bool_)
+    unanswered = (np.diff(requests.start) > np.diff(ordered.start)) & case.finished
 
     def tell(i: int) -> str:
         if i < len(answered):
@@ -68,8 +75,6 @@ def pushes(case: Case) -> Finding | str:
     if not case.is_whole("messages"):
         return SAMPLED
     places = case.of_kind("push")
-    if case.policy == "bsp":
-        return "bsp pushes nothing"
     places = places[case.plain_pair(case.pair(places))]
     shard = case.messages["src"][places] - case.clients
     sent = case.messages["t_send"][places]
@@ -80,6 +85,7 @@ def pushes(case: Case) -> Finding | str:
 
 CHECKS = (
     Check("delivered after sent", delivery),
+    Check("lost only where links lose", losses),
     Check("links are FIFO", fifo),
     Check("replies follow requests", replies),
     Check("pushes follow oplogs", pushes),

@@ -34,7 +34,7 @@ def exactly_once(case: Case) -> Finding | str:
 
 
 def in_order(case: Case) -> Finding | str:
-    """Every shard applies the updates 0, 1, 2, ... of a worker in this order, each once, tagged with its clock."""
+    """Every shard applies the updates 0, 1, 2, ... of a worker in order, each once, tagged with its clock."""
     u = case.updates
     owner = u["shard"].astype(np.int64) * case.workers + u["worker"]
     by_owner = SortedGroups(owner, u["apply_index"], case.shards * case.workers)
@@ -42,8 +42,8 @@ def in_order(case: Case) -> Finding | str:
     seq, clock = u["seq"][by_owner.order], u["clock"][by_owner.order]
 
     def tell(i: int) -> str:
-        said = telling.update(case, int(by_owner.order[i]))
-        return f"{said}: it is the worker's unit {seq[i]}, but unit {expected[i]}, of the clock of that number, is next"
+        said = f"{telling.update(case, int(by_owner.order[i]))}: it is unit {seq[i]} of the worker"
+        return f"{said}, but unit {expected[i]}, that of clock {expected[i]}, is next"
 
     return breaks((seq != expected) | (clock != expected), tell, u["t_applied"][by_owner.order])
 

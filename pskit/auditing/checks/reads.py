@@ -8,8 +8,6 @@ import numpy.typing as npt
 from pskit.auditing import telling
 from pskit.auditing.case import Case
 from pskit.auditing.findings import Check, Finding, breaks
-from pskit.auditing.groups import SortedGroups
-from pskit.auditing.history import NEVER
 
 Array = npt.NDArray[Any]
 
@@ -24,7 +22,9 @@ def inside_clock(case: Case) -> Finding | str:
 
     def tell(i: int) -> str:
         if place[i] < 0:
-            return f"{telling.read(case, i)}; the worker finished {windows.finished[r['worker'][i]]} clocks only"
+            return (
+                f"{telling.read(case, i)}; the worker finished {windows.finished[r['worker'][i]]} clocks only"
+            )
         begin, end = (telling.at(int(t[place[i]])) for t in (windows.begin, windows.end))
         return (
             f"{telling.read(case, i)}, after waiting {telling.at(int(r['waited'][i]))}; "
@@ -41,73 +41,12 @@ def version_exists(case: Case) -> Finding | str:
 
     def tell(i: int) -> str:
         count = int(history.count[r["shard"][i]])
-        by_then = int(np.count_nonzero(history.applied_at(np.full(count, r["shard"][i]), np.arange(count)) <= r["t"][i]))
+        by_then = int(
+            np.count_nonzero(history.applied_at(np.full(count, r["shard"][i]), np.arange(count)) <= r["t"][i])
+        )
         return f"{telling.read(case, i)}; the shard had applied {by_then} updates by then, {count} ever"
 
     return breaks(applied > r["t"], tell, r["t"])
-
-
-class _Copies:
-    """Replies and pushes by client and shard, in the order of sending: the ways a version reaches a client."""
-
-    def __init__(self, case: Case) -> None:
-        places = case.of_kind("reply", "push")
-        arrived = case.messages["t_deliver"][places]
-        pairs = case.clients * case.shards
-        self.by_sending = SortedGroups(case.pair(places), case.messages["t_send"][places], pairs)
-        self.by_arrival = SortedGroups(case.pair(places), np.where(arrived < 0, NEVER, arrived), pairs)
-        # Earliest arrival of a message and those sent after it: on links that repeat, one stands for the other.
-        self.earliest = np.where(arrived < 0, NEVER, arrived)[self.by_sending.order]
-        for a, b in zip(self.by_sending.start, self.by_sending.start[1:], strict=False):
-            self.earliest[a:b] = np.minimum.accumulate(self.earliest[a:b][::-1])[::-1]
-
-    def bring(self, case: Case, since: Array) -> Array:
-        """Whether a message brought each read its version, and arrived not before ``since`` (n,): (n,) bool.
-
-        A version is sent only while it is the shard's newest: from its last update until the next one.
-        """
-        r, history = case.reads, case.history
-        pair = r["shard"].astype(np.int64) * case.clients + r["worker"] // case.threads
-        newest_from = history.applied_at(r["shard"], r["version"] - 1)
-        newest_until = history.applied_at(r["shard"], r["version"])
-        place = np.maximum(self.by_sending.first(pair, newest_from), self.by_arrival.first(pair, since))
-        known = place < self.by_sending.start[pair + 1]
-        if not len(self.earliest):
-            return known
-        place = np.where(known, place, 0)
-        brought: Array = known & (self.by_sending.value[place] <= newest_until)
-        return brought & (self.earliest[place] <= r["t"])
-
-
-def version_travels(case: Case) -> Finding | str:
-    """A reply or push, sent while the version was the shard's newest, reached the client before the read."""
-    if not case.is_whole("messages"):
-        return "only a sample of the messages was recorded"
-    since = np.zeros(len(case.reads["t"]), np.int64)
-    return _brought(case, since)
-
-
-def refetched(case: Case) -> Finding | str:
-    """ASP: the copy that is read reached the client during the worker's clock."""
-    if case.policy != "asp":
-        return "only under asp"
-    if not case.is_whole("messages"):
-        return "only a sample of the messages was recorded"
-    r = case.reads
-    pair = r["shard"].astype(np.int64) * case.clients + r["worker"] // case.threads
-    since = np.where(case.plain_pair(pair), case.windows.begin[case.read_window], 0)
-    return _brought(case, since)
-
-
-def _brought(case: Case, since: Array) -> Finding:
-    brought = _Copies(case).bring(case, since)
-    return breaks(
-        ~brought,
-        lambda i: telling.lines(
-            f"{telling.read(case, i)}; no message can have brought it", telling.led_there(case, i)
-        ),
-        case.reads["t"],
-    )
 
 
 def own_exactly_once(case: Case) -> Finding | str:
@@ -116,12 +55,11 @@ def own_exactly_once(case: Case) -> Finding | str:
     inside = case.history.included(r["shard"], r["version"], r["worker"])
 
     def tell(i: int) -> str:
-        what = "counted twice" if r["own_from"][i] < inside[i] else "lost"
-        first, last = sorted((int(r["own_from"][i]), int(inside[i])))
+        own_from, upto, copy = int(r["own_from"][i]), int(r["own_upto"][i]), int(inside[i])
+        what = "in twice" if own_from < copy else "lost"
         return telling.lines(
-            f"{telling.read(case, i)}; that copy has its own updates 0 to {inside[i] - 1}"
-            f"{' (none)' if not inside[i] else ''}, and {r['own_from'][i]} to {r['own_upto'][i] - 1} were re-added: "
-            f"own updates {first} to {last - 1} are {what}",
+            f"{telling.read(case, i)}; of its own updates that copy has {telling.span(0, copy)}, and "
+            f"{telling.span(own_from, upto)} were re-added; {what}: {telling.span(*sorted((own_from, copy)))}",
             telling.led_there(case, i),
         )
 
@@ -133,8 +71,10 @@ def read_my_writes(case: Case) -> Finding | str:
     r = case.reads
     return breaks(
         r["own_upto"] != r["clock"].astype(np.int64) + 1,
-        lambda i: f"{telling.read(case, i)}, with its own updates up to number {r['own_upto'][i] - 1} only "
-        f"where {r['clock'][i]} is the open one",
+        lambda i: (
+            f"{telling.read(case, i)}, with its own updates up to number {r['own_upto'][i] - 1} only "
+            f"where {r['clock'][i]} is the open one"
+        ),
         r["t"],
     )
 
@@ -209,7 +149,8 @@ def within_slack(case: Case) -> Finding | str:
     return breaks(
         r["age"] > case.slack,
         lambda i: telling.lines(
-            f"{telling.read(case, i)}, with age {r['age'][i]} under slack {case.slack}", telling.led_there(case, i)
+            f"{telling.read(case, i)}, with age {r['age'][i]} under slack {case.slack}",
+            telling.led_there(case, i),
         ),
         r["t"],
     )
@@ -228,9 +169,9 @@ def never_back(case: Case) -> Finding | str:
 
     def tell(i: int) -> str:
         j = int(before[i])
+        now, then = (f"{telling.read(case, k)}, row clock {r['clock'][k] - r['age'][k]}" for k in (i, j))
         return telling.lines(
-            f"{telling.read(case, i)}, clock {r['clock'][i] - r['age'][i]} of the row; before that, {telling.read(case, j)}, "
-            f"clock {r['clock'][j] - r['age'][j]} of the row",
+            f"{now}; before that, {then}",
             telling.led_there(case, i),
         )
 
@@ -246,7 +187,5 @@ CHECKS = (
     Check("SSP guarantee", guarantee),
     Check("true ages", true_ages),
     Check("ages within the slack", within_slack),
-    Check("versions travel in messages", version_travels),
     Check("versions never go back", never_back),
-    Check("ASP fetches in every clock", refetched),
 )

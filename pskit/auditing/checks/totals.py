@@ -15,7 +15,8 @@ Array = npt.NDArray[Any]
 
 def _disagree(raw: Array, counted: Array, whole: bool) -> Array:
     """A whole trace has as many lines as were counted, a sample at most as many."""
-    return raw != counted if whole else raw > counted
+    disagree: Array = np.not_equal(raw, counted) if whole else np.greater(raw, counted)
+    return disagree
 
 
 def histogram(case: Case) -> Finding | str:
@@ -51,8 +52,10 @@ def reads(case: Case) -> Finding | str:
     wrong = (ages != rows) | _disagree(raw, rows, whole) | _disagree(raw_hits, hits, whole)
     return breaks(
         wrong,
-        lambda clock: f"at clock {clock} {rows[clock]:,} rows were read, {hits[clock]:,} from the cache; the histogram "
-        f"counts {ages[clock]:,}, and the trace has {raw[clock]:,}, {raw_hits[clock]:,} from the cache",
+        lambda clock: (
+            f"at clock {clock} {rows[clock]:,} rows were read, {hits[clock]:,} from the cache; the histogram "
+            f"counts {ages[clock]:,}, and the trace has {raw[clock]:,}, {raw_hits[clock]:,} from the cache"
+        ),
     )
 
 
@@ -61,7 +64,9 @@ def messages(case: Case) -> Finding | str:
     m, totals = case.messages, case.columns["message_totals"]
     raw, counted = np.zeros((2, len(MESSAGE_KINDS), 3), np.int64)
     np.add.at(raw, m["kind"], np.stack([np.ones(len(m["kind"]), np.int64), m["bytes"], m["rows"]], axis=1))
-    np.add.at(counted, totals["kind"], np.stack([totals[name] for name in ("count", "bytes", "rows")], axis=1))
+    np.add.at(
+        counted, totals["kind"], np.stack([totals[name] for name in ("count", "bytes", "rows")], axis=1)
+    )
 
     def tell(i: int) -> str:
         return (
@@ -69,7 +74,8 @@ def messages(case: Case) -> Finding | str:
             f"{counted[i].tolist()} were counted"
         )
 
-    return breaks(_disagree(raw, counted, case.is_whole("messages")).any(axis=1), tell)
+    wrong: Array = _disagree(raw, counted, case.is_whole("messages")).any(axis=1)
+    return breaks(wrong, tell)
 
 
 def kept(case: Case) -> Finding | str:
@@ -81,11 +87,13 @@ def kept(case: Case) -> Finding | str:
     }
     names = list(counted)
     said = [(sampling[name]["kept"], sampling[name]["total"]) for name in names]
-    wrong = np.array([said[i] != counted[name] for i, name in enumerate(names)])
+    wrong = np.array([said[i] != counted[name] for i, name in enumerate(names)], np.bool_)
     return breaks(
         wrong,
-        lambda i: f"the manifest says that {said[i][0]:,} of {said[i][1]:,} {names[i]} were recorded, "
-        f"the trace has {counted[names[i]][0]:,} of {counted[names[i]][1]:,}",
+        lambda i: (
+            f"the manifest says that {said[i][0]:,} of {said[i][1]:,} {names[i]} were recorded, "
+            f"the trace has {counted[names[i]][0]:,} of {counted[names[i]][1]:,}"
+        ),
     )
 
 
@@ -101,8 +109,10 @@ def waiting(case: Case) -> Finding | str:
     wrong = np.where(complete, of_gets != of_clocks, of_gets < of_clocks)
     return breaks(
         wrong,
-        lambda clock: f"GETs of clock {clock} waited {telling.at(int(of_gets[clock]))}, "
-        f"the workers in that clock {telling.at(int(of_clocks[clock]))}",
+        lambda clock: (
+            f"GETs of clock {clock} waited {telling.at(int(of_gets[clock]))}, "
+            f"the workers in that clock {telling.at(int(of_clocks[clock]))}"
+        ),
     )
 
 

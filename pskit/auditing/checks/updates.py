@@ -3,7 +3,7 @@
 import numpy as np
 
 from pskit.auditing import telling
-from pskit.auditing.case import Case
+from pskit.auditing.case import SAMPLED, Case
 from pskit.auditing.findings import Check, Finding, breaks
 from pskit.auditing.groups import SortedGroups
 
@@ -26,7 +26,7 @@ def one_per_clock(case: Case) -> Finding | str:
 
 
 def times(case: Case) -> Finding | str:
-    """An update is made during its clock, sent when that ends, applied not before, in the order of numbers."""
+    """An update is made during its clock, sent when that ends, and applied later, in the order of numbers."""
     u, windows = case.updates, case.windows
     place = windows.find(u["worker"], u["clock"])
     wrong = (place < 0) | (u["t_inc"] > u["t_sent"]) | (u["t_sent"] > u["t_applied"])
@@ -66,9 +66,9 @@ def bsp_order(case: Case) -> Finding | str:
 
 
 def arrival(case: Case) -> Finding | str:
-    """An oplog is applied not before its message arrived; at once unless BSP or a lossy link holds it back."""
+    """An oplog is applied when its message arrives, or later where BSP or a lossy link holds it back."""
     if not case.is_whole("messages"):
-        return "only a sample of the messages was recorded"
+        return SAMPLED
     u = case.updates
     pair = u["shard"].astype(np.int64) * case.clients + u["worker"] // case.threads
     # The n-th oplog of a link arrives before the n-th is applied, as links are in order.
@@ -76,8 +76,10 @@ def arrival(case: Case) -> Finding | str:
     pair, sent, applied = pair[order], u["t_sent"][order], u["t_applied"][order]
     number = np.arange(len(pair)) - np.searchsorted(pair, pair) + 1
     places = case.of_kind("oplog")
-    sendings = SortedGroups(case.pair(places), case.messages["t_send"][places], case.clients * case.shards)
-    arrivals = case.deliveries_of_oplogs
+    arrived = places[case.messages["t_deliver"][places] >= 0]
+    pairs = case.clients * case.shards
+    sendings = SortedGroups(case.pair(places), case.messages["t_send"][places], pairs)
+    arrivals = SortedGroups(case.pair(arrived), case.messages["t_deliver"][arrived], pairs)
     wrong = sendings.count(pair, sent, inclusive=True) == sendings.count(pair, sent)
     wrong |= arrivals.count(pair, applied, inclusive=True) < number
     if case.policy != "bsp":
@@ -89,9 +91,10 @@ def arrival(case: Case) -> Finding | str:
         client = pair[i] % case.clients
         ours = places[case.pair(places) == pair[i]]
         near = ours[np.argsort(np.abs(case.messages["t_send"][ours] - sent[i]), kind="stable")][:2]
+        said = f"{telling.update(case, int(order[i]))}, sent at {telling.at(int(sent[i]))}"
         return telling.lines(
-            f"{telling.update(case, int(order[i]))}, sent at {telling.at(int(sent[i]))} from client {client}, "
-            f"the oplog number {number[i]} of that link; oplog messages of about that time:",
+            f"{said} from client {client}, the oplog number {number[i]} of that link; "
+            "oplog messages of about that time:",
             (telling.message(case, int(place)) for place in near),
         )
 

@@ -9,8 +9,11 @@ if TYPE_CHECKING:
 
 
 class ESSP(Policy):
-    """SSP's guarantee, kept fresh by the server: the first GET of a row subscribes to it, and whenever a
-    shard's clock rises it pushes the changed rows to their subscribers."""
+    """SSP's guarantee, kept fresh by the server.
+
+    The first GET of a row subscribes to it, and whenever a shard's clock rises it pushes the changed rows to
+    their subscribers.
+    """
 
     name = "essp"
     subscribes = True

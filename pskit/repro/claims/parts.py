@@ -36,7 +36,9 @@ class Part(NamedTuple):
     def met(self) -> bool:
         """Whether the median is in the range."""
         value = self.estimate.value
-        return self.low < value < self.high if self.strict else self.low <= value <= self.high
+        above = math.isinf(self.low) or value > self.low or (value == self.low and not self.strict)
+        below = math.isinf(self.high) or value < self.high or (value == self.high and not self.strict)
+        return above and below
 
     @property
     def margin(self) -> float:

@@ -10,10 +10,10 @@ from heapq import heappop
 from typing import Any
 
 from pskit.apps.base import InitContext, Worker
-from pskit.core.clocks import VectorClock
-from pskit.core.client import Client, NonFiniteUpdate
-from pskit.core.layout import Layout
 from pskit.core.channel import Ack, Segment
+from pskit.core.client import Client, NonFiniteUpdate
+from pskit.core.clocks import VectorClock
+from pskit.core.layout import Layout
 from pskit.core.messages import Applied, Effect, Left, Message, Push, Read, Reply, ToClient, ToShard
 from pskit.core.policies import make_policy
 from pskit.core.rows import RowPools
@@ -72,7 +72,8 @@ class Simulation:
             ServerShard(j, layout, policy, self.pools, members, self.initial) for j in range(layout.shards)
         ]
         self.clients = [
-            Client(c, workers, layout, policy, self.pools, cfg.ps.cache_rows) for c, workers in enumerate(members)
+            Client(c, workers, layout, policy, self.pools, cfg.ps.cache_rows)
+            for c, workers in enumerate(members)
         ]
         self.transport = Transport(
             Network(cfg, seed),
@@ -88,7 +89,16 @@ class Simulation:
                 ps = Worker(w, cfg.workers, cfg, layout, self)
                 compute = ComputeModel(cfg.compute, seed, w)
                 self.drivers.append(
-                    Driver(ps, app.work(ps), self.clients[c], compute, self.queue, recorder, pool, self._carry_out)
+                    Driver(
+                        ps,
+                        app.work(ps),
+                        self.clients[c],
+                        compute,
+                        self.queue,
+                        recorder,
+                        pool,
+                        self._carry_out,
+                    )
                 )
         self.evaluation = Evaluation(
             app.objective, self.shards, layout, recorder, cfg.run.eval_every, cfg.run.diverge_factor
@@ -106,7 +116,7 @@ class Simulation:
 
     def stream(self, *key: int | str) -> Stream:
         """A stream of its own for ``key``."""
-        return Stream(self._seed, *key)
+        return Stream(self._seed, "app", *key)
 
     # -- the loop ----------------------------------------------------------------------------------
 
@@ -201,34 +211,33 @@ class Simulation:
 
     def _carry_out(self, at: int, effects: list[Effect]) -> None:
         """Carry out what the machine at end point ``at`` asks for: sends first, then workers go on."""
-        send, reads = self.transport.send, []
+        send = self.transport.send
+        reads: list[Read] = []
         for effect in effects:
-            kind = type(effect)
-            if kind is Applied:
-                self._record_update(effect)  # type: ignore[arg-type]
-            elif kind is ToClient:
-                send(at, effect[0], effect[1])  # type: ignore[arg-type]
-            elif kind is ToShard:
-                send(at, self.n_clients + effect[0], effect[1])  # type: ignore[arg-type,operator]
-            elif kind is Read:
+            if type(effect) is Applied:
+                self._record_update(effect)
+            elif type(effect) is ToClient:
+                send(at, effect[0], effect[1])
+            elif type(effect) is ToShard:
+                send(at, self.n_clients + effect[0], effect[1])
+            elif type(effect) is Read:
                 reads.append(effect)
-            elif kind is Left:
-                self.recorder.member(
-                    self.queue.now, effect.worker, effect.shard, effect.clock, effect.apply_index, "left"  # type: ignore[union-attr]
-                )
+            elif type(effect) is Left:
+                worker, shard, clock, apply_index = effect
+                self.recorder.member(self.queue.now, worker, shard, clock, apply_index, "left")
                 self._ended = self.queue.now
         for read in reads:
-            self.drivers[read.worker].read_done(read)  # type: ignore[union-attr]
+            self.drivers[read.worker].read_done(read)
 
     def _record_update(self, applied: Applied) -> None:
         oplog, l2, linf = applied.oplog, 0.0, 0.0
         if oplog.parts:
             self.evaluation.changed = True
             l2, linf = update_norms(oplog)
+        worker, clock, seq, _, _, t_inc, t_sent = oplog
         self.recorder.update(
-            oplog.worker, oplog.clock, applied.shard, oplog.seq, applied.apply_index, oplog.t_inc, oplog.t_sent,
-            self.queue.now, l2, linf,
-        )  # fmt: skip
+            worker, clock, applied.shard, seq, applied.apply_index, t_inc, t_sent, self.queue.now, l2, linf
+        )
 
     def _on_rise(self, shard: ServerShard) -> None:
         """A shard's clock rose: evaluate once the slowest shard has seen another clock in full."""
@@ -244,7 +253,8 @@ class Simulation:
         return max(d.clock for d in self.drivers)
 
     def _collect(self) -> None:
-        roots = [r for machine in (*self.shards, *self.clients) for r in machine.alive()]
+        roots = [root for shard in self.shards for root in shard.alive()]
+        roots += [root for client in self.clients for root in client.alive()]
         roots += [(m.rows, m.slots) for m in self.transport.in_flight() if isinstance(m, Reply | Push)]
         self.pools.collect(roots)
 
@@ -256,4 +266,5 @@ class Simulation:
             for d in waiting[:8]
         ]
         clocks = {s.shard: s.clock.minimum for s in self.shards}
-        return f"nothing is in flight, but {len(waiting)} workers wait: {'; '.join(lines)}. Shard clocks: {clocks}"
+        who = "; ".join(lines)
+        return f"nothing is in flight, but {len(waiting)} workers wait: {who}. Shard clocks: {clocks}"

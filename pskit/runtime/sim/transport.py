@@ -46,7 +46,13 @@ class Transport:
     """
 
     def __init__(
-        self, network: Network, queue: EventQueue, layout: Layout, recorder: Recorder, ends: int, retransmit: int
+        self,
+        network: Network,
+        queue: EventQueue,
+        layout: Layout,
+        recorder: Recorder,
+        ends: int,
+        retransmit: int,
     ) -> None:
         self.network, self.queue, self.layout, self.recorder = network, queue, layout, recorder
         self.retransmit = retransmit
@@ -72,8 +78,8 @@ class Transport:
         return True
 
     def arrive(self, dst: int, src: int, packet: Segment | Ack) -> list[Message]:
-        """Messages that the arrival of a channel's ``packet`` at ``dst`` from ``src`` makes ready, in order."""
-        if type(packet) is Segment:
+        """Messages made ready, in order, by a channel's ``packet`` from ``src`` that arrived at ``dst``."""
+        if isinstance(packet, Segment):
             receiver = self._receivers.get((src, dst)) or self._receivers.setdefault((src, dst), Receiver())
             ready, ack = receiver.on_segment(packet)
             self._transmit(dst, src, ack, ack)
@@ -87,7 +93,7 @@ class Transport:
 
     def _carry_out(self, src: int, dst: int, effects: list[Segment | SetTimer]) -> None:
         for effect in effects:
-            if type(effect) is Segment:
+            if isinstance(effect, Segment):
                 self._transmit(src, dst, effect, effect.message)
             else:
                 self.queue.add(self.queue.now + self.retransmit, TIMER, dst, src, effect.epoch)
@@ -95,11 +101,12 @@ class Transport:
     def _transmit(self, src: int, dst: int, packet: Any, content: Message | Ack) -> None:
         queue, number = self.queue, self.sent
         now = queue.now
-        kind = type(content)
-        size, rows = (ACK_BYTES, 0) if kind is Ack else wire_size(content, self.layout)  # type: ignore[arg-type]
+        size, rows = (ACK_BYTES, 0) if isinstance(content, Ack) else wire_size(content, self.layout)
         visible_at, lost = self.network.send(now, src, dst, size)
         self.sent = number + 1
-        self.recorder.message(number, KIND[kind], src, dst, now, NEVER if lost else visible_at, size, rows)
+        self.recorder.message(
+            number, KIND[type(content)], src, dst, now, NEVER if lost else visible_at, size, rows
+        )
         if not lost:
             heappush(queue.heap, (visible_at, DELIVER, dst, src, queue.created, packet))
             queue.created += 1

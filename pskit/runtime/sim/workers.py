@@ -34,9 +34,24 @@ class Driver:
     """
 
     __slots__ = (
-        "_carry_out", "_client", "_compute", "_pool", "_queue", "_recorder", "_t_begin", "_t_compute", "_t_get",
-        "_t_inc", "_t_wait", "_first", "_work", "clock", "done", "waiting_for", "worker",
-    )  # fmt: skip
+        "_carry_out",
+        "_client",
+        "_compute",
+        "_first",
+        "_pool",
+        "_queue",
+        "_recorder",
+        "_t_begin",
+        "_t_compute",
+        "_t_get",
+        "_t_inc",
+        "_t_wait",
+        "_work",
+        "clock",
+        "done",
+        "waiting_for",
+        "worker",
+    )
 
     def __init__(
         self,
@@ -122,18 +137,20 @@ class Driver:
 
     def _end_clock(self) -> None:
         now = self._queue.now
-        effects = self._client.clock(self.worker, self._t_inc if self._t_inc >= 0 else now, now)
+        effects = self._client.clock(self.worker, self._first_inc(), now)
         self._recorder.clock(self.worker, self.clock, self._t_begin, now, self._t_compute, self._t_wait)
         self.clock += 1
         self._t_begin, self._t_compute, self._t_wait, self._t_inc, self._first = now, 0, 0, -1, True
         self._carry_out(self._client.client, effects)
 
     def _leave(self) -> None:
-        now = self._queue.now
         self.done = True
-        self._carry_out(
-            self._client.client, self._client.leave(self.worker, self._t_inc if self._t_inc >= 0 else now, now)
-        )
+        effects = self._client.leave(self.worker, self._first_inc(), self._queue.now)
+        self._carry_out(self._client.client, effects)
+
+    def _first_inc(self) -> int:
+        """Time of the open unit's first INC, or now when it has none."""
+        return self._t_inc if self._t_inc >= 0 else self._queue.now
 
     def _record(self, read: Read, waited: int) -> None:
         self._recorder.read(

@@ -1,0 +1,99 @@
+import re
+
+import pytest
+
+from pskit.errors import InputError
+from pskit.repro.catalogue import Experiment, load_catalogue, with_keys
+from pskit.repro.claims import CHECKS
+
+# The table of claims that the project set out with.
+COUNTS = {"F1L": 4, "F1R": 2, "F2M": 5, "F2L": 2, "T5": 4, "T6": 4, "V": 3, "X": 4}
+CLAIMS = [f"{group}-{i}" for group, count in COUNTS.items() for i in range(1, count + 1)]
+
+
+def test_every_claim_is_listed(catalogue):
+    assert sorted(catalogue.claims) == sorted(CLAIMS)
+
+
+def test_a_claim_is_checked_or_says_why_not(catalogue):
+    for name, claim in catalogue.claims.items():
+        assert bool(claim.untested) != (name in CHECKS), name
+        assert bool(claim.untested) != bool(claim.experiments), name
+        assert claim.untested or catalogue.figure_of(name), f"no figure shows {name}"
+        assert claim.met == "PASS" or claim.explanation, f"{name} is a finding without explanation"
+
+
+def test_every_figure_has_its_module(catalogue, root):
+    modules = {path.stem for path in (root / "figures").glob("*.py")} - {"__init__", "kit"}
+    assert modules == set(catalogue.figures)
+
+
+def test_choosing_by_id_and_by_beginning(catalogue):
+    assert catalogue.choose(["F2M-3"]) == ["F2M-3"]
+    assert catalogue.choose(["T5", "V-1"]) == ["T5-1", "T5-2", "T5-3", "T5-4", "V-1"]
+    assert catalogue.choose([]) == list(catalogue.claims)
+
+
+def test_an_unknown_claim_is_refused_with_the_list(catalogue):
+    with pytest.raises(InputError, match=r"'F9'.*F1L-1, F1L-2"):
+        catalogue.choose(["F1L", "F9"])
+
+
+def test_figures_and_experiments_that_claims_need(catalogue):
+    assert catalogue.figures_for(["F1L-2"], everything=False) == ["staleness_histogram"]
+    assert "readme" in catalogue.figures_for(["F1L-2"], everything=True)
+    assert catalogue.needs(["F1L-2"], ["staleness_histogram"]) == ["fig1-left"]
+    assert catalogue.needs(["T5-1"], []) == []
+
+
+def test_profiles_grow(catalogue):
+    for name, experiment in catalogue.experiments.items():
+        quick, default, full = (
+            {cfg.fingerprint() for cfg, _ in experiment.configs(profile)}
+            for profile in ("quick", "default", "full")
+        )
+        assert quick <= default <= full, name
+        assert experiment.seeds["default"] >= 5, name
+
+
+def test_a_sweep_is_every_combination():
+    experiment = Experiment(
+        title="t",
+        seeds={"quick": 1, "default": 2, "full": 3},
+        base={"app": {"clocks": 7}},
+        sweeps=[
+            {"set": {"app.step": 0.1}, "over": {"ps.policy": ["ssp", "essp"], "ps.slack": [1, 2]}},
+            {"set": {"ps.policy": "bsp"}, "profiles": ["full"]},
+        ],
+    )
+    found = [(c.ps.policy, c.ps.slack, c.run.seed) for c, _ in experiment.configs("default")]
+    assert found == [(p, s, seed) for seed in (1, 2) for p in ("ssp", "essp") for s in (1, 2)]
+    assert all(c.app.clocks == 7 and c.app.step == 0.1 for c, _ in experiment.configs("default"))
+    assert [c.ps.policy for c, _ in experiment.configs("full")].count("bsp") == 3
+
+
+def test_keys_do_not_change_the_base():
+    base = {"app": {"name": "mf"}, "preset": "near-equal"}
+    assert with_keys(base, {"app.step": 1.0, "ps.slack": 2}) == {
+        "app": {"name": "mf", "step": 1.0},
+        "preset": "near-equal",
+        "ps": {"slack": 2},
+    }
+    assert base == {"app": {"name": "mf"}, "preset": "near-equal"}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("figures = [", "not valid TOML"),
+        ("[claims.A]\nexpected = 'x'\n[figures]\n", "claims.A.paper"),
+        ("[claims]\n[figures.f]\ntitle='t'\ncaption='c'\nexperiments=[]\nclaims=['B']", "unknown claims: B"),
+        ("[claims.A]\npaper='p'\nexpected='x'\nexperiments=['none']\n[figures]", "none.toml: cannot be read"),
+        ("[claims.A]\npaper='p'\nexpected='x'\ntolerence={}\n[figures]", "tolerence"),
+    ],
+)
+def test_a_faulty_catalogue_is_refused(tmp_path, text, complaint):
+    file = tmp_path / "figures.toml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=re.escape(complaint)):
+        load_catalogue(file, tmp_path)

@@ -1,0 +1,165 @@
+import math
+
+import numpy as np
+import pytest
+
+from pskit.repro.claims import CHECKS, convergence, staleness
+from pskit.repro.claims.parts import number, part
+from pskit.repro.claims.verdict import FAIL, FINDING, NOT_TESTED, PASS, as_json, judge
+from pskit.repro.ensemble import Absent, Ensemble
+from tests.paper.synthetic import ensemble, paper_ages, paper_losses, trace_of
+
+EXPECTED = dict.fromkeys(CHECKS, PASS) | {"F1L-4": FINDING}
+
+
+def verdict(catalogue, name, make=trace_of, profile="default", failures=None):
+    runs = ensemble(catalogue, *catalogue.claims[name].experiments, profile=profile, make=make)
+    return judge(catalogue, name, runs, failures or {})
+
+
+@pytest.mark.parametrize("profile", ["quick", "default"])
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_paper_as_it_is_gives_what_is_expected(catalogue, name, profile):
+    found = verdict(catalogue, name, profile=profile)
+    assert found.status == EXPECTED[name], found.why
+    assert found.seeds >= 1
+    assert found.decisive is not None
+
+
+def swapped(cfg):
+    """SSP behaves like ESSP and the other way round."""
+    other = {"ssp": "essp", "essp": "ssp"}.get(cfg.ps.policy, cfg.ps.policy)
+    ps = cfg.ps.model_copy(update={"policy": other})
+    like = cfg.model_copy(update={"ps": ps})
+    return trace_of(cfg, shares=lambda clock: paper_ages(like, clock), losses=paper_losses(like))
+
+
+@pytest.mark.parametrize("name", ["F1L-1", "F1L-2", "F1L-4", "F2M-1", "F2M-2", "F2M-3"])
+def test_the_opposite_of_the_paper_fails(catalogue, name):
+    found = verdict(catalogue, name, make=swapped)
+    assert found.status == FAIL
+    assert "not as expected" in found.why
+
+
+def test_the_same_onset_for_both_minibatches_fails(catalogue):
+    def always_at_16(cfg):
+        losses = paper_losses(
+            cfg.model_copy(update={"app": cfg.app.model_copy(update={"clock_fraction": 0.1, "step": 0.005})})
+        )
+        return trace_of(cfg, losses=losses)
+
+    assert verdict(catalogue, "F2M-4", make=always_at_16).status == FAIL
+
+
+def test_equal_speed_fails(catalogue, monkeypatch):
+    monkeypatch.setattr("tests.paper.synthetic.SECONDS_PER_CLOCK", {"bsp": 1.0, "ssp": 1.0, "essp": 1.0})
+    assert verdict(catalogue, "F2M-5").status == FAIL
+
+
+def test_the_majority_of_seeds_decides(catalogue):
+    def one_seed_is_odd(cfg):
+        return swapped(cfg) if cfg.run.seed == 1 else trace_of(cfg)
+
+    def most_seeds_are_odd(cfg):
+        return trace_of(cfg) if cfg.run.seed == 1 else swapped(cfg)
+
+    assert verdict(catalogue, "F1L-1", make=one_seed_is_odd).status == PASS
+    assert verdict(catalogue, "F1L-1", make=most_seeds_are_odd).status == FAIL
+
+
+def test_what_is_not_built_is_not_tested(catalogue):
+    found = judge(catalogue, "V-1", Ensemble([]), {})
+    assert (found.status, found.why, found.parts) == (NOT_TESTED, catalogue.claims["V-1"].untested, [])
+
+
+def test_runs_that_a_profile_lacks_leave_the_claim_untested(catalogue):
+    found = judge(catalogue, "F2M-1", Ensemble([]), {})
+    assert found.status == NOT_TESTED
+    assert "this profile has no run" in found.why
+
+
+def test_a_run_that_could_not_be_made_fails_the_claim(catalogue):
+    found = verdict(catalogue, "F2M-1", failures={"mf-ssp": "ProtocolError: stuck"})
+    assert found.status == FAIL
+    assert "mf-ssp: ProtocolError: stuck" in found.why
+
+
+def test_the_decisive_part_is_the_nearest_to_its_limit(catalogue):
+    found = verdict(catalogue, "F1L-1")
+    assert found.decisive.margin == min(p.margin for p in found.parts if p.binding)
+    tree = as_json(found)
+    assert tree["value"] == found.decisive.estimate.value
+    assert tree["ci"][0] <= tree["value"] <= tree["ci"][1]
+    assert tree["parts"][-1]["expected"] is None  # 1% is shown, and nothing is expected of it
+
+
+def test_the_exponent_of_a_known_growth():
+    class Known:
+        def staleness(self):
+            return self
+
+        def between(self, first, last):
+            return self
+
+        def mean_by_clock(self):
+            clock = np.arange(1, 601)
+            return {"clock": clock, "mean": 1.5 + np.where(clock > 1, 0.8 * clock**0.4, 0.0)}
+
+    assert staleness.exponent(Known(), (1, 1), (10, 600)) == pytest.approx(0.4, abs=0.01)
+
+
+def test_no_onset_is_infinite(catalogue):
+    runs = ensemble(
+        catalogue, "fig2-mf-1", make=lambda cfg: trace_of(cfg, losses=np.linspace(1, 0.7, cfg.app.clocks + 1))
+    )
+    assert convergence.onsets(runs, 0.01, 0.02) == [math.inf] * 5
+
+
+def test_selecting():
+    runs = Ensemble([])
+    with pytest.raises(Absent, match="no run with policy ssp, slack 4"):
+        runs.select(policy="ssp", slack=4)
+
+
+def test_selecting_by_application(catalogue):
+    runs = ensemble(catalogue, "fig1-left-regimes", "fig1-left", "fig1-left-cold")
+    assert runs.values("app") == ["RegisteredMF", "mf", "quadratic"]
+    assert [t.config["run"]["seed"] for t in runs.select(app="mf")] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("limits", "text", "inside", "outside"),
+    [
+        ({"high": 2.0}, "<= 2", 2.0, 2.1),
+        ({"low": 2.0}, ">= 2", 2.0, 1.9),
+        ({"low": 2.0, "strict": True}, "> 2", math.inf, 2.0),
+        ({"high": 2.0, "strict": True}, "< 2", -1.0, 2.0),
+        ({"low": 1.0, "high": 2.0}, "1 to 2", 1.5, 2.5),
+    ],
+)
+def test_ranges(limits, text, inside, outside):
+    good, bad = part("x", [inside], **limits), part("x", [outside], **limits)
+    assert good.expected() == text
+    assert good.met
+    assert not bad.met
+    assert bad.margin <= 0 <= good.margin
+
+
+def test_a_number_without_range_is_only_shown():
+    shown = part("x", [1.0, 2.0, 3.0])
+    assert (shown.binding, shown.met, shown.expected(), shown.interval()) == (False, True, "", "2 [1, 3]")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.12345, "0.123"),
+        (12.345, "12.3"),
+        (1234.6, "1235"),
+        (1e-7, "1.0e-07"),
+        (math.inf, "infinite"),
+    ],
+)
+def test_numbers(value, text):
+    assert number(value) == text
