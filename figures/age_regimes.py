@@ -13,10 +13,6 @@ REGIMES = {
     "straggler": "near-equal, but worker 0 twice as slow",
 }
 CLOCKS_PER_POINT = 10  # a point is the mean over as many clocks
-MF_CURVES = {
-    "RegisteredMF": ("MF, 10%", "#111111", (0, (1, 1))),
-    "mf": ("MF, 10%, cold start", "#56B4E9", "-"),
-}
 
 
 def draw(runs: Runs, sheet: Sheet) -> None:
@@ -28,11 +24,11 @@ def draw(runs: Runs, sheet: Sheet) -> None:
     for preset, axes in panels.items():
         regime(axes, preset, quadratic.select(preset=preset, slack=slack), slack, sheet)
     first = panels["near-equal"]
-    for app, (name, colour, dashes) in MF_CURVES.items():
-        chosen = {"app": app, "policy": "essp", "slack": slack, "fraction": 0.1}
-        if runs.has(**chosen):
-            curve(first, "near-equal", f"ESSP, {name}", runs.select(**chosen), sheet, colour, dashes)
-    first.legend(loc="center right", bbox_to_anchor=(1, 0.36))
+    itself = {"app": "mf", "policy": "essp", "slack": slack, "fraction": 0.1}
+    if runs.has(**itself):
+        name = "ESSP, matrix factorization"
+        curve(first, "near-equal", name, runs.select(**itself), sheet, "#111111", (0, (1, 1)))
+    first.legend(loc="center right", bbox_to_anchor=(1, 0.3))
     panels["exponential"].legend(loc="lower right")
     panels["straggler"].legend(loc="lower right")
     drift(grid[1, 1], quadratic.select(preset="exponential", slack=max(quadratic.values("slack"))), sheet)

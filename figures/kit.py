@@ -114,7 +114,7 @@ class Sheet:
         (line,) = axes.plot(x, middle, **style)
         if len(curves) > 1:
             axes.fill_between(
-                x, low, high, color=line.get_color(), alpha=0.2, linewidth=0, zorder=line.zorder - 0.5
+                x, low, high, color=line.get_color(), alpha=0.14, linewidth=0, zorder=line.zorder - 0.5
             )
         self.record(panel, series, np.asarray(x).tolist(), middle.tolist(), low.tolist(), high.tolist())
         return line

@@ -7,8 +7,11 @@ from matplotlib.axes import Axes
 
 from figures.kit import LOOKS, Dashes, Floats, Runs, Sheet, common_grid, percent, shade
 
-CEILING, FLOOR = 20.0, 0.62
-LOSS_TICKS = (0.7, 1, 2, 5, 10, 20)
+Ends = tuple[float, float]
+WIDE: Ends = (0.62, 20.0)  # shows divergence
+NEAR: Ends = (0.66, 1.4)  # shows who converges sooner
+TICKS = {WIDE: (0.7, 1, 2, 5, 10, 20), NEAR: (0.7, 0.8, 0.9, 1, 1.2, 1.4)}
+BEYOND = 1e3  # a loss is drawn as far off as this
 STEPS = {0.1: 0.005, 0.01: 0.02}
 
 
@@ -45,33 +48,26 @@ SHOWN = {0.1: curves(8, 16, 48), 0.01: curves(8, 48, 64)}
 def draw(runs: Runs, sheet: Sheet) -> None:
     """A row of panels per minibatch: over clocks, over seconds."""
     fractions = [f for f in SHOWN if runs.has(fraction=f, step=STEPS[f])]
-    grid = sheet.axes(len(fractions), 2, 2.5 * len(fractions), sharey="row")
+    grid = sheet.axes(len(fractions), 2, 2.5 * len(fractions))
     for (left, right), fraction in zip(grid, fractions, strict=True):
         step = STEPS[fraction]
         same = runs.select(fraction=fraction, step=step)
         for curve in SHOWN[fraction]:
             if same.has(policy=curve.policy, slack=curve.slack):
                 clocks, seconds, losses = common_grid(same.select(policy=curve.policy, slack=curve.slack))
-                line(left, f"{percent(fraction)} per clock", curve, clocks, losses, sheet)
-                line(
-                    right,
-                    f"{percent(fraction)} per second",
-                    curve,
-                    *over_seconds(seconds, losses),
-                    sheet=sheet,
-                )
-        left.set(
-            title=f"one clock = {percent(fraction)} of the data, step {step:g}: per clock", xlabel="clock"
-        )
-        right.set(title="the same per emulated second", xlabel="emulated time, s")
+                time, on_time = over_seconds(seconds, losses)
+                line(left, f"{percent(fraction)} per clock", curve, clocks, losses, WIDE, sheet)
+                line(right, f"{percent(fraction)} per second", curve, time, on_time, NEAR, sheet)
+        left.set(title=f"one clock = {percent(fraction)} of the data, step {step:g}", xlabel="clock")
+        right.set(title="the same per emulated second, nearer", xlabel="emulated time, s")
         left.set_ylabel("training loss (log)")
         right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def line(axes: Axes, panel: str, curve: Curve, x: Floats, losses: Floats, sheet: Sheet) -> None:
-    """Median and band of ``losses`` (seeds, n); where the median leaves the axis, an arrow."""
+def line(axes: Axes, panel: str, curve: Curve, x: Floats, losses: Floats, ends: Ends, sheet: Sheet) -> None:
+    """Median and band of ``losses`` (seeds, n) on an axis from ``ends[0]`` to ``ends[1]``."""
     look, colour = LOOKS[curve.policy], shade(curve.policy, curve.place)
-    losses = np.minimum(losses, 10 * CEILING)
+    losses = np.minimum(losses, BEYOND)
     sheet.band(
         axes,
         panel,
@@ -86,28 +82,35 @@ def line(axes: Axes, panel: str, curve: Curve, x: Floats, losses: Floats, sheet:
         label=curve.label,
         zorder=4 if curve.policy == "essp" else 3,
     )
-    axes.set(yscale="log", ylim=(FLOOR, CEILING), xlim=(0, None))
-    axes.set_yticks(LOSS_TICKS, [f"{tick:g}" for tick in LOSS_TICKS])
+    axes.set(yscale="log", ylim=ends, xlim=(0, None))
+    axes.set_yticks(TICKS[ends], [f"{tick:g}" for tick in TICKS[ends]])
     axes.minorticks_off()
-    beyond = np.flatnonzero(np.median(losses, axis=0) > CEILING)
-    if len(beyond):
-        axes.annotate(
-            "",
-            xy=(x[beyond[0]], CEILING),
-            xytext=(x[beyond[0]], CEILING * 0.7),
-            arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0},
-            annotation_clip=False,
-            zorder=6,
-        )
+    mark_exit(axes, x, np.median(losses, axis=0), ends[1], colour)
+
+
+def mark_exit(axes: Axes, x: Floats, y: Floats, end: float, colour: tuple[float, float, float]) -> None:
+    """An arrow at the upper edge where the curve first leaves the axis."""
+    beyond = np.flatnonzero(y > end)
+    if not len(beyond) or beyond[0] == 0:
+        return
+    i = int(beyond[0])
+    at = np.interp(np.log(end), np.log(y[i - 1 : i + 1]), x[i - 1 : i + 1])
+    axes.annotate(
+        "",
+        xy=(at, 1.03),
+        xytext=(at, 0.93),
+        xycoords=axes.get_xaxis_transform(),
+        arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0},
+        annotation_clip=False,
+        zorder=6,
+    )
 
 
 def over_seconds(seconds: Floats, losses: Floats) -> tuple[Floats, Floats]:
     """Bring the seeds' curves (seeds, n), each over its own ``seconds``, to common times (n,)."""
     ended = [np.isfinite(row) for row in seconds]
-    time = np.linspace(0, float(np.median([row[e][-1] for row, e in zip(seconds, ended, strict=True)])), 101)
-    return time, np.array(
-        [
-            np.interp(time, s[e], v[e], right=v[-1])
-            for s, v, e in zip(seconds, np.minimum(losses, 10 * CEILING), ended, strict=True)
-        ]
-    )
+    last = float(np.median([row[e][-1] for row, e in zip(seconds, ended, strict=True)]))
+    time = np.linspace(0, last, 101)
+    values = np.minimum(losses, BEYOND)
+    curves = zip(seconds, values, ended, strict=True)
+    return time, np.array([np.interp(time, s[e], v[e], right=v[-1]) for s, v, e in curves])

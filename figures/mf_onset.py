@@ -37,12 +37,14 @@ def cell(axes: Axes, x: int, y: int, runs: Runs) -> tuple[int, float]:
     bad = sum(trace.diverged() for trace in runs)
     rise = float(np.median([trace.excursion() for trace in runs]))
     if bad:
-        colour, ink, verdict = "#882255", "white", f"{bad} of {len(runs)} diverge"
+        most = 2 * bad > len(runs)
+        colour, ink = ("#882255", "white") if most else ("#D9A0AE", "black")
+        verdict = f"{bad} of {len(runs)} diverge"
     elif rise > SHAKY:
         colour, ink, verdict = "#F3C9A8", "black", "shaky"
     else:
         colour, ink, verdict = "#E6EFF6", "black", "smooth"
-    size = f"× {rise:.2f}" if rise < 10 else f"× {rise:.0f}" if rise < 1e4 else "× > 10⁴"
+    size = f"× {rise:.2f}" if rise < 10 else f"× {rise:.0f}" if rise < 1e4 else "over × 10⁴"
     axes.add_patch(Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, color=colour, linewidth=0))
     axes.text(x, y, f"{verdict}\n{size}", ha="center", va="center", color=ink, fontsize=6.5)
     return bad, rise

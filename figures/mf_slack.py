@@ -29,11 +29,13 @@ def draw(runs: Runs, sheet: Sheet) -> None:
         ticks = [1, 2, 5, 10, 100, 1000]
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
-        axes.legend(loc="upper left")
+    for axes, limit, slack in ((left, 2.0, 48), (right, 1.2, 8)):
+        at = [slacks.index(slack) - 0.45, slacks.index(slack) + 0.45]
+        text = f"SSP expected above {limit:g} at s = {slack}"
+        axes.plot(at, [limit, limit], color="#222222", linestyle=DASHES, linewidth=1, zorder=5, label=text)
+        axes.legend(loc="upper left", bbox_to_anchor=(0, 0.94))
     left.set(title="final loss, relative to BSP's", ylabel="final loss / BSP's (log)")
-    right.set(title="excursion: largest loss / smallest loss before it", ylabel="excursion (log)")
-    expected(left, 2.0, slacks.index(48), "F2M-1: SSP above 2 at s = 48")
-    expected(right, 1.2, slacks.index(8), "F2M-3: SSP above 1.2 at s = 8")
+    right.set(title="excursion: largest / smallest loss before it", ylabel="excursion (log)")
 
 
 def points(
@@ -64,11 +66,3 @@ def points(
         axes.plot(across[beyond], np.full(beyond.sum(), CEILING * 1.35), marker="^", markersize=3.5, **dots)
     low, high = ([float(f(seeds)) for seeds in values.values()] for f in (np.min, np.max))
     sheet.record(panel, look.name, list(values), list(middle.values()), low, high)
-
-
-def expected(axes: Axes, limit: float, at: int, text: str) -> None:
-    """A short dashed line at what a claim expects, with its meaning."""
-    axes.plot(
-        [at - 0.45, at + 0.45], [limit, limit], color="#222222", linestyle=DASHES, linewidth=1, zorder=5
-    )
-    axes.annotate(text, (at + 0.45, limit), (4, 0), textcoords="offset points", fontsize=6.5, va="center")

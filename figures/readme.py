@@ -4,7 +4,7 @@
 """
 
 from figures.kit import Runs, Sheet, common_grid
-from figures.mf_convergence import Curve, line
+from figures.mf_convergence import WIDE, Curve, line
 from figures.staleness_histogram import X_LABEL, panel
 
 SLACK = 16
@@ -26,6 +26,6 @@ def draw(runs: Runs, sheet: Sheet) -> None:
     left.set_ylabel("share of reads")
     for curve in CURVES:
         clocks, _, losses = common_grid(runs.select(policy=curve.policy, slack=curve.slack))
-        line(right, "loss", curve, clocks, losses, sheet)
+        line(right, "loss", curve, clocks, losses, WIDE, sheet)
     right.set(title="Does training converge?", xlabel="clock", ylabel="training loss (log)")
-    right.legend(loc="upper left", bbox_to_anchor=(0.0, 0.97), ncols=2)
+    right.legend(loc="upper left", borderaxespad=0.1)

@@ -143,7 +143,7 @@ def rate(y: float, T: int, psi: LogMoment) -> float:
     variance = psi.variance * H_T
     if variance == 0:
         return np.inf
-    theta = float(np.log1p(psi.top * y / variance)) / psi.top
+    theta = float(np.logaddexp(0, np.log(psi.top) + np.log(y) - np.log(variance))) / psi.top
     low, high, best = 0.0, np.inf, 0.0
     for _ in range(200):
         t, weight = clock_nodes(T, int(np.ceil(np.log2(max(theta * psi.spread, 1.0)))))

@@ -89,7 +89,9 @@ class Case:
     @cached_property
     def read_pair(self) -> Array:
         """The reader's client and the row's shard, in one number as of `pair`: (n,) int64."""
-        pair: Array = self.reads["shard"].astype(np.int64) * self.clients + self.reads["worker"] // self.threads
+        pair: Array = (
+            self.reads["shard"].astype(np.int64) * self.clients + self.reads["worker"] // self.threads
+        )
         return pair
 
     @cached_property

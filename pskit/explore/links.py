@@ -1,5 +1,6 @@
 """Contents of reliable FIFO links, numbered."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 EMPTY = 0
@@ -40,6 +41,10 @@ class Queues:
     def is_quiet(self, content: int) -> bool:
         """Whether nothing is under way."""
         return content == EMPTY
+
+    def rename(self, content: int, message: Callable[[int], int]) -> int:
+        """The same content with other messages."""
+        return self._number(tuple(message(m) for m in self._contents[content]))
 
     def _number(self, messages: tuple[int, ...]) -> int:
         number = self._numbers.get(messages)

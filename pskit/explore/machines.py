@@ -18,6 +18,7 @@ from pskit.explore.clients import ClientBox, FrozenClient
 from pskit.explore.ledger import Counts, ScriptLedger
 from pskit.explore.script import delta_of
 from pskit.explore.shards import FrozenShard, ShardBox
+from pskit.explore.symmetry import Renaming
 from pskit.explore.system import System
 from pskit.explore.wire import (
     Frozen,
@@ -141,6 +142,20 @@ class Machines:
         except Exception as error:
             return said(error)
         return None
+
+    def rename_message(self, renaming: Renaming, number: int) -> int:
+        """Number of a message under other names."""
+        sender, frozen = self.messages[number]
+        to_client = isinstance(frozen, FrozenReply | FrozenPush)
+        names = renaming.shards if to_client else renaming.clients
+        return self._number_message(names[sender], renaming.message(frozen))
+
+    def rename_state(self, renaming: Renaming, number: int) -> int:
+        """Number of a machine's state under other names."""
+        state = self.states[number]
+        if isinstance(state, FrozenClient):
+            return self._number(renaming.client(state))
+        return self._number(renaming.shard(state, lambda m: self.rename_message(renaming, m)))
 
     # -- calls of clients ----------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from pskit.analysis.trace import Trace
 
 # Short names for the keys that experiments sweep.
 KEYS = {
-    "app": "app.name",  # of a "module:Class" the class
+    "app": "app.name",
     "fraction": "app.clock_fraction",
     "step": "app.step",
     "policy": "ps.policy",
@@ -69,4 +69,4 @@ def setting(trace: Trace, key: str) -> Any:
     value: Any = trace.config
     for part in KEYS[key].split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
-    return value.rpartition(":")[2] if key == "app" and isinstance(value, str) else value
+    return value

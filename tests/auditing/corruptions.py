@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pskit import audit
 from tests.auditing.drafts import Draft
 from tests.auditing.runs import run
 
@@ -493,8 +494,6 @@ def _(draft):
 
 def table() -> str:
     """Table in Markdown: what was planted, in a run of which policy, and the check that names it first."""
-    from pskit import audit
-
     lines = ["| planted in the trace | of a run of | caught by |", "|---|---|---|"]
     for fault in PLANTED:
         report = audit(plant(fault).trace())

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pskit import Trace
-from pskit.trace.schema import SCHEMA
+from pskit.trace.schema import MESSAGE_KINDS, SCHEMA
 
 
 class Draft:
@@ -143,7 +143,5 @@ class Draft:
 
     def message_where(self, kind: str, fits=lambda line: True) -> int:
         """The first message of a kind, in the middle of the run, for which ``fits(line)``."""
-        from pskit.trace.schema import MESSAGE_KINDS
-
         lines = np.flatnonzero(self["messages"]["kind"] == MESSAGE_KINDS.index(kind))
         return next(int(line) for line in lines[len(lines) // 2 :] if fits(int(line)))

@@ -40,6 +40,7 @@ def config(
     cache_rows: int = 0,
     placement: str = "separate",
     straggler: int | None = None,
+    even: bool = False,
     trace: str = "full",
     seed: int = 0,
 ) -> pskit.Config:
@@ -48,7 +49,10 @@ def config(
         app={"name": "tests.auditing.workload:Tally", "clocks": clocks, "options": {"uneven": uneven}},
         ps={**POLICIES[policy], "shards": shards, "cache_rows": cache_rows},
         cluster={"clients": clients, "threads": threads, "placement": placement},
-        compute={} if straggler is None else {"stragglers": [{"worker": straggler, "factor": 4.0}]},
+        compute={
+            **({"model": "constant", "mean": "1s"} if even else {}),
+            "stragglers": [] if straggler is None else [{"worker": straggler, "factor": 4.0}],
+        },
         network=NETWORKS[network],
         run={"trace": trace, "seed": seed},
     )

@@ -40,9 +40,9 @@ class Tally:
             if ps.clock_index % 3 == 2:
                 await counts.get(np.arange(ROWS["counts"]))
             await ps.clock()
-        if clocks % 2:  # an update and a read after the last clock()
-            await sums.get([1])
-            sums.inc([1], np.full((1, 3), 0.25))
+        if clocks % 2:  # work after the last clock()
+            b = await sums.get([1])
+            sums.inc([1], await ps.compute(np.full_like, b, 0.25, cost=1))
         elif ps.worker % 2:
             counts.inc([6], [[1, 1]])
 

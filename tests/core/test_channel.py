@@ -2,10 +2,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pskit.core.channel import Ack, Receiver, Segment, Sender, SetTimer
-from tests.property.settings import FIXED
 
 
-@settings(FIXED, max_examples=150)
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(st.sampled_from(["send", "arrive", "lose", "repeat", "time out"]), st.integers(0, 99)))
 )

@@ -204,10 +204,12 @@ def test_asp_fetches_once_per_clock():
 def test_under_asp_another_workers_fetch_serves_only_who_waits_for_it():
     cluster = Cluster("asp", clients=1, threads=3)
     cluster.get(0, [0])
-    cluster.get(1, [0])
-    assert kinds(cluster, UP) == [Request]
+    cluster.get(1, [0, 1])
+    assert [m.rows.tolist() for m in cluster.links[UP]] == [[0], [1]], "row 0 is under way already"
     cluster.run_links()
     assert not cluster.done[1].hit.any()
+    assert cluster.get(1, [0]).hit.all()
+    assert cluster.get(0, [1]) is None, "it asks for it itself, although worker 1 has it"
     assert cluster.get(2, [0]) is None, "its first GET of the row in this clock fetches it"
 
 

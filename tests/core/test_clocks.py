@@ -3,12 +3,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pskit.core.clocks import VectorClock
-from tests.property.settings import FIXED
 
 STEPS = st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=60)
 
 
-@settings(FIXED, max_examples=100)
+@settings(max_examples=100)
 @given(st.integers(1, 5), STEPS)
 def test_minimum_and_rises_are_those_of_a_plain_dict(members, steps):
     clock, plain = VectorClock(range(members)), dict.fromkeys(range(members), 0)

@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pskit.core.layout import Layout, TableSpec
-from tests.property.settings import FIXED
 
 SPECS = st.lists(
     st.tuples(st.integers(1, 9), st.integers(1, 5), st.sampled_from(["f4", "f8", "i4", "i8"])),
@@ -13,7 +12,7 @@ SPECS = st.lists(
 ).map(lambda specs: [TableSpec(f"t{i}", *s) for i, s in enumerate(specs)])
 
 
-@settings(FIXED, max_examples=80)
+@settings(max_examples=80)
 @given(SPECS, st.integers(1, 12))
 def test_every_row_has_one_place(tables, shards):
     layout = Layout(tables, shards)
@@ -29,7 +28,7 @@ def test_every_row_has_one_place(tables, shards):
     assert layout.payload_bytes(rows) == layout.bytes_of_row.sum()
 
 
-@settings(FIXED, max_examples=80)
+@settings(max_examples=80)
 @given(st.integers(1, 7), st.sets(st.integers(0, 29)))
 def test_split_by_shard(shards, rows):
     rows = np.array(sorted(rows), np.int32)

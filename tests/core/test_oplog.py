@@ -4,7 +4,6 @@ from hypothesis import strategies as st
 
 from pskit.core.layout import Layout
 from pskit.core.oplog import TableLog, UpdateLog
-from tests.property.settings import FIXED
 
 LAYOUT = Layout([("a", 6, 2, "f4"), ("b", 5, 1, "i8")], shards=3)
 
@@ -29,7 +28,7 @@ STEPS = st.lists(
 )
 
 
-@settings(FIXED, max_examples=150)
+@settings(max_examples=150)
 @given(STEPS)
 def test_units_are_what_a_plain_dict_keeps(steps):
     log = UpdateLog(LAYOUT)

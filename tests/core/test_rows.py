@@ -4,10 +4,9 @@ from hypothesis import strategies as st
 
 from pskit.core.layout import Layout
 from pskit.core.rows import RowPool, RowPools
-from tests.property.settings import FIXED
 
 
-@settings(FIXED, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 40), st.floats(0, 1)), max_size=30))
 def test_a_slot_is_handed_out_once_until_it_is_freed(steps):
     pool = RowPool(2, np.dtype("f4"), 8)

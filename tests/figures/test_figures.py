@@ -38,7 +38,7 @@ def test_every_figure_draws_from_every_profile(name, profile, tmp_path):
 
 
 def test_a_figure_without_its_runs_says_so(tmp_path):
-    runs = ensemble(CATALOGUE, "fig1-left-cold")
+    runs = ensemble(CATALOGUE, "fig1-left-regimes")
     drawn = drawing.draw("mf_slack", CATALOGUE.figures["mf_slack"], runs, tmp_path)
     assert drawn.files == []
     assert drawn.caption.startswith("Not drawn: no run with")

@@ -56,6 +56,12 @@ def test_profiles_grow(catalogue):
         assert experiment.seeds["default"] >= 5, name
 
 
+def test_experiments_of_one_claim_have_the_same_seeds(catalogue):
+    for name, claim in catalogue.claims.items():
+        seeds = [catalogue.experiments[e].seeds for e in claim.experiments]
+        assert all(s == seeds[0] for s in seeds), f"{name} compares seed by seed"
+
+
 def test_a_sweep_is_every_combination():
     experiment = Experiment(
         title="t",

@@ -117,7 +117,7 @@ class Cluster:
             if spec.name == "n":
                 delta[:, worker] = 8 ** self.clock_of(worker)
             elif salt % 2:
-                delta[:, 0] = 1 - salt % 4  # there and back again, exactly
+                delta[:, 0] = 2 - salt % 4  # there and back again, exactly
             else:
                 delta[:, 1] = (salt - 9) * 0.1 / (worker + 1)
             self.ledger.inc(worker, part, delta)

@@ -1,18 +1,18 @@
 """All that workers, links and caches may do to the protocol, as far as hypothesis gets."""
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.property.machines import POLICIES, LossyProtocol, Protocol
-from tests.property.settings import FIXED
 
 EXAMPLES, STEPS = 20, 50
 
 
 def play(machine: type[Protocol], name: str, examples: int, steps: int) -> None:
     named = type(f"{machine.__name__}_{name}", (machine,), {"name": name})
-    chosen = settings(FIXED, max_examples=examples, stateful_step_count=steps)
+    busy_machine = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    chosen = settings(max_examples=examples, stateful_step_count=steps, suppress_health_check=busy_machine)
     run_state_machine_as_test(named, settings=chosen)
 
 

@@ -1,10 +1,7 @@
 """The serial twin: runs one worker of an application on plain tables, copy / delta / add per clock."""
 
-import numpy as np
-
-from pskit.apps.base import Clock, Compute, Get, InitContext, Worker
+from pskit.apps.base import Clock, Compute, Get, Worker
 from pskit.core.layout import Layout
-from pskit.emulation.streams import Stream
 
 
 class View:
@@ -15,16 +12,15 @@ class View:
 
 
 class SerialTwin:
-    """No shards, no cache, no messages: tables, and the updates of the open clock."""
+    """No shards, no cache, no messages: tables, and the updates of the open clock.
 
-    def __init__(self, cfg, app):
-        self.seed = cfg.run.seed
+    Starts from the initial tables and draws from the streams of the run it is compared with.
+    """
+
+    def __init__(self, cfg, app, run):
         self.layout = Layout(app.tables(cfg))
-        self.tables = {
-            t.name: np.zeros((t.rows, t.cols), d)
-            for t, d in zip(self.layout.tables, self.layout.dtypes, strict=True)
-        }
-        app.init(InitContext(cfg, self.tables, lambda *key: Stream(self.seed, "init", *key)))
+        self.tables = {name: table.copy() for name, table in run.outcome.initial.items()}
+        self.stream = run.simulation.stream
         self.open = {}
         self.work = app.work(Worker(0, 1, cfg, self.layout, self))
 
@@ -32,9 +28,6 @@ class SerialTwin:
         for row, values in zip(rows.tolist(), delta, strict=True):
             key = table, row - int(self.layout.offsets[table])
             self.open[key] = self.open[key] + values if key in self.open else values.copy()
-
-    def stream(self, *key):
-        return Stream(self.seed, *key)
 
     def run(self):
         value = None

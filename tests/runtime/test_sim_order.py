@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pskit.runtime.sim.events import CALL, DELIVER, FINISH, TIMER, EventQueue
-from tests.property.settings import FIXED
 from tests.runtime.apps import Digits, Scripted
 from tests.runtime.simulate import config, ps, simulate
 
@@ -18,7 +17,7 @@ def drained(queue):
     return [heappop(queue.heap) for _ in range(len(queue.heap))]
 
 
-@settings(FIXED, max_examples=100)
+@settings(max_examples=100)
 @given(EVENTS, st.sets(st.integers(0, 30)))
 def test_the_order_is_of_the_events_and_not_of_their_creation(events, calls):
     """Any order of creation that keeps the order within each link, and with calls in between."""

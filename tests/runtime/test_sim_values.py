@@ -26,9 +26,10 @@ MF = {"name": "mf", "rank": 3, "step": 0.02, "clock_fraction": 0.004, "clocks": 
 )
 def test_one_worker_equals_the_serial_twin(name, app):
     cfg = Config(app=app, ps=ps(name, 3, shards=3, cache_rows=5), cluster={"clients": 1}, run={"seed": 3})
-    final = simulate(cfg, make_app(app["name"])).outcome.final
-    twin = SerialTwin(cfg, make_app(app["name"])).run()
-    assert same_tables(final, twin)
+    run = simulate(cfg, make_app(app["name"]))
+    twin = SerialTwin(cfg, make_app(app["name"]), run).run()
+    assert same_tables(run.outcome.final, twin)
+    assert not same_tables(run.outcome.final, run.outcome.initial)
 
 
 NETWORKS = {

@@ -35,7 +35,7 @@ def test_certificate_is_equality_for_linear_losses(runs):
     run = runs["absolute", False][0]
     A, B, S = theory.regret_certificate(run.eta_t, run.g, run.x, run.views, run.x_star)
     linear = np.sum(run.g * (run.views - run.x_star))
-    assert A + B + S == pytest.approx(linear, rel=1e-12)
+    assert pytest.approx(linear, rel=1e-12) == A + B + S
     lhs, rhs = theory.lemma_a1(run.x_star, run.x[:-1], run.x[1:], run.views, run.g, run.eta_t)
     np.testing.assert_allclose(lhs, rhs, atol=1e-13)
 

@@ -41,7 +41,7 @@ class _Copies:
         pair = case.read_pair
         newest_from = history.applied_at(r["shard"], r["version"] - 1)
         newest_until = history.applied_at(r["shard"], r["version"])
-        # Both orders are the same but where `since` is 0, which the second one passes over.
+        # Where ``since`` is 0 the second of these is the first message of all, and so the first one decides.
         place = np.maximum(self.by_sending.first(pair, newest_from), self.by_arrival.first(pair, since))
         known = place < self.by_sending.start[pair + 1]
         if not len(self.earliest):

@@ -56,10 +56,10 @@ def own_exactly_once(case: Case) -> Finding | str:
 
     def tell(i: int) -> str:
         own_from, upto, copy = int(r["own_from"][i]), int(r["own_upto"][i]), int(inside[i])
-        what = "in twice" if own_from < copy else "lost"
+        what, which = ("in twice" if own_from < copy else "lost"), sorted((own_from, copy))
         return telling.lines(
             f"{telling.read(case, i)}; of its own updates that copy has {telling.span(0, copy)}, and "
-            f"{telling.span(own_from, upto)} were re-added; {what}: {telling.span(*sorted((own_from, copy)))}",
+            f"{telling.span(own_from, upto)} were re-added; {what}: {telling.span(*which)}",
             telling.led_there(case, i),
         )
 

@@ -74,8 +74,7 @@ def messages(case: Case) -> Finding | str:
             f"{counted[i].tolist()} were counted"
         )
 
-    wrong: Array = _disagree(raw, counted, case.is_whole("messages")).any(axis=1)
-    return breaks(wrong, tell)
+    return breaks(np.logical_or.reduce(_disagree(raw, counted, case.is_whole("messages")), axis=1), tell)
 
 
 def kept(case: Case) -> Finding | str:

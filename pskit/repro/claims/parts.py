@@ -42,10 +42,10 @@ class Part(NamedTuple):
 
     @property
     def margin(self) -> float:
-        """Distance to the nearer end relative to it, negative outside; infinite without ends."""
+        """Distance to the nearer end relative to it (as it is, to 0), negative outside; infinite without ends."""
         value = self.estimate.value
-        below = (value - self.low) / abs(self.low) if math.isfinite(self.low) else math.inf
-        above = (self.high - value) / abs(self.high) if math.isfinite(self.high) else math.inf
+        below = (value - self.low) / (abs(self.low) or 1.0) if math.isfinite(self.low) else math.inf
+        above = (self.high - value) / (abs(self.high) or 1.0) if math.isfinite(self.high) else math.inf
         return min(below, above)
 
     def expected(self) -> str:
