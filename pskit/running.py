@@ -72,6 +72,7 @@ def run(
         except KeyboardInterrupt as signal:
             interrupted = signal
         outcome = simulation.outcome("interrupted" if interrupted else None)
+        simulation.close()
     columns = recorder.finish()
     tables = {
         f"{kind}:{name}": values

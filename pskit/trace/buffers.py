@@ -1,7 +1,6 @@
 """Fixed-width integer records, taken one by one as Python ints and handed on as NumPy chunks."""
 
 from array import array
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -18,41 +17,37 @@ class RecordBuffer:
     ----------
     width : int
         Integers per record.
-    on_chunk : callable
-        Called with each (n, width) int64 chunk, in order.
 
     Attributes
     ----------
     pending : list of int
-        Records not handed on yet, flat. Always the same list, so that its ``extend`` may be kept.
+        Records not taken yet, flat. Always the same list, so that its ``extend`` may be kept.
     limit : int
-        Length of ``pending`` at which the owner calls `flush`.
-    flushed : int
-        Records handed on so far.
+        Length of ``pending`` at which the owner calls `take`.
+    taken : int
+        Records taken so far.
     """
 
-    __slots__ = ("_on_chunk", "_width", "flushed", "limit", "pending")
+    __slots__ = ("_width", "limit", "pending", "taken")
 
-    def __init__(self, width: int, on_chunk: Callable[[npt.NDArray[np.int64]], None]) -> None:
+    def __init__(self, width: int) -> None:
         self._width = width
-        self._on_chunk = on_chunk
         self.pending: list[int] = []
         self.limit = width * CHUNK_RECORDS
-        self.flushed = 0
+        self.taken = 0
 
     def __len__(self) -> int:
-        return self.flushed + len(self.pending) // self._width
+        return self.taken + len(self.pending) // self._width
 
-    def flush(self) -> None:
-        """Hand on what is pending.
+    def take(self) -> npt.NDArray[np.int64]:
+        """Empty the buffer: what was pending, (n, width) int64, in order.
 
         Raises
         ------
         TypeError
             When a value is not an integer: ``array`` refuses floats that NumPy would cut in silence.
         """
-        if self.pending:
-            chunk = np.frombuffer(array("q", self.pending), dtype=np.int64).reshape(-1, self._width)
-            self.pending.clear()
-            self.flushed += len(chunk)
-            self._on_chunk(chunk)
+        chunk = np.frombuffer(array("q", self.pending), dtype=np.int64).reshape(-1, self._width)
+        self.pending.clear()
+        self.taken += len(chunk)
+        return chunk

@@ -95,15 +95,15 @@ class Recorder:
 
         self._messages = KeyedSample(message_cap if bounded else None, 0, _MESSAGE_WIDTH)
         self._message_totals = np.zeros((64, len(MESSAGE_KINDS), 3), np.int64)
-        self._message_buffer = RecordBuffer(_MESSAGE_WIDTH, self._take_messages)
+        self._message_buffer = RecordBuffer(_MESSAGE_WIDTH)
         self._rounds = array("q")  # messages recorded before the mean clock reached 1, 2, ...
 
         self._clock_chunks: list[npt.NDArray[np.int64]] = []
-        self._clock_buffer = RecordBuffer(_CLOCK_WIDTH, self._take_clocks)
+        self._clock_buffer = RecordBuffer(_CLOCK_WIDTH)
         self._to_next_round = workers
 
         self._update_chunks: list[npt.NDArray[np.int64]] = []
-        self._update_buffer = RecordBuffer(_UPDATE_INTS, self._take_updates)
+        self._update_buffer = RecordBuffer(_UPDATE_INTS)
         self._norms = array("d")
 
         self._metrics: list[tuple[Any, ...]] = []
@@ -191,7 +191,7 @@ class Recorder:
         self._norms.append(l2)
         self._norms.append(linf)
         if len(pending) >= buffer.limit:
-            buffer.flush()
+            self._take_updates()
 
     def clock(self, worker: int, clock: int, t_begin: int, t_end: int, t_compute: int, t_wait: int) -> None:
         """Record that ``worker`` finished ``clock``: from, to, and ns of it computing and waiting."""
@@ -204,7 +204,7 @@ class Recorder:
         else:
             self._to_next_round -= 1
         if len(pending) >= buffer.limit:
-            buffer.flush()
+            self._take_clocks()
 
     def message(
         self,
@@ -222,7 +222,7 @@ class Recorder:
         pending = buffer.pending
         pending.extend((message_id, kind, src, dst, t_send, t_deliver, nbytes, rows))
         if len(pending) >= buffer.limit:
-            buffer.flush()
+            self._take_messages()
 
     def metric(self, t: int, clock: int, name: str, value: float) -> None:
         """Record the objective ``name`` (``loss`` is the training loss) at a worker clock."""
@@ -296,9 +296,9 @@ class Recorder:
 
     def _flush(self) -> None:
         self._seal_reads(0)
-        self._message_buffer.flush()
-        self._clock_buffer.flush()
-        self._update_buffer.flush()
+        self._take_messages()
+        self._take_clocks()
+        self._take_updates()
 
     def _seal_reads(self, room: int) -> None:
         """Hand the block on and start an empty one with room for a GET of ``room`` rows."""
@@ -314,9 +314,12 @@ class Recorder:
         if room > len(self._packed):
             self._packed = np.empty((room, ROW_WIDTH), np.uint64)
 
-    def _take_messages(self, chunk: npt.NDArray[np.int64]) -> None:
+    def _take_messages(self) -> None:
+        chunk = self._message_buffer.take()
+        if not len(chunk):
+            return
         self._hash.update("messages", chunk)
-        last = self._message_buffer.flushed
+        last = self._message_buffer.taken
         # Rounds end rarely, messages come often: so the clock of a message is looked up here, in bulk.
         clock = np.searchsorted(self._rounds, np.arange(last - len(chunk), last), side="right")
         self._message_totals = _grown(self._message_totals, 0, int(clock[-1]))
@@ -328,11 +331,13 @@ class Recorder:
         rows = chunk[kept].view(np.uint64)
         self._messages.add(keys[kept], np.ones(size, np.int64), np.empty((size, 0), np.int64), rows)
 
-    def _take_clocks(self, chunk: npt.NDArray[np.int64]) -> None:
+    def _take_clocks(self) -> None:
+        chunk = self._clock_buffer.take()
         self._hash.update("clocks", chunk)
         self._clock_chunks.append(chunk)
 
-    def _take_updates(self, chunk: npt.NDArray[np.int64]) -> None:
+    def _take_updates(self) -> None:
+        chunk = self._update_buffer.take()
         self._hash.update("updates", chunk)
         self._update_chunks.append(chunk)
 

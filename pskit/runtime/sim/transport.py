@@ -30,15 +30,15 @@ NEVER = -1
 """Delivery time recorded for a message that the link lost."""
 
 
-class Transport:
-    """Sends messages, and turns arrivals back into messages in order.
+class Carrier:
+    """Gives reliable FIFO delivery to links that lack it; how a packet travels is a subclass' `_transmit`.
 
     Parameters
     ----------
     network : Network
     queue : EventQueue
+        Receives packets and timers, and says what time it is.
     layout : Layout
-    recorder : Recorder
     ends : int
         Number of end points.
     retransmit : int, ns
@@ -46,15 +46,9 @@ class Transport:
     """
 
     def __init__(
-        self,
-        network: Network,
-        queue: EventQueue,
-        layout: Layout,
-        recorder: Recorder,
-        ends: int,
-        retransmit: int,
+        self, network: Network, queue: EventQueue, layout: Layout, ends: int, retransmit: int
     ) -> None:
-        self.network, self.queue, self.layout, self.recorder = network, queue, layout, recorder
+        self.network, self.queue, self.layout = network, queue, layout
         self.retransmit = retransmit
         self.sent = 0
         self._size = ends
@@ -99,6 +93,48 @@ class Transport:
                 self.queue.add(self.queue.now + self.retransmit, TIMER, dst, src, effect.epoch)
 
     def _transmit(self, src: int, dst: int, packet: Any, content: Message | Ack) -> None:
+        """Put ``packet``, which holds ``content``, on its way from ``src`` to ``dst`` now."""
+        raise NotImplementedError
+
+    def in_flight(self) -> list[Message]:
+        """Messages on the wire or kept for retransmission or reordering."""
+        messages = [e[5] for e in self.queue.heap if e[1] == DELIVER]
+        flying = [m.message if type(m) is Segment else m for m in messages if type(m) is not Ack]
+        for sender in self._senders.values():
+            flying.extend(sender.unacked.values())
+        for receiver in self._receivers.values():
+            flying.extend(receiver.early.values())
+        return flying
+
+
+class Transport(Carrier):
+    """Sends messages, and turns arrivals back into messages in order.
+
+    Parameters
+    ----------
+    network : Network
+    queue : EventQueue
+    layout : Layout
+    recorder : Recorder
+    ends : int
+        Number of end points.
+    retransmit : int, ns
+        Retransmission time of channels on links that lose or reorder.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        queue: EventQueue,
+        layout: Layout,
+        recorder: Recorder,
+        ends: int,
+        retransmit: int,
+    ) -> None:
+        super().__init__(network, queue, layout, ends, retransmit)
+        self.recorder = recorder
+
+    def _transmit(self, src: int, dst: int, packet: Any, content: Message | Ack) -> None:
         queue, number = self.queue, self.sent
         now = queue.now
         size, rows = (ACK_BYTES, 0) if isinstance(content, Ack) else wire_size(content, self.layout)
@@ -110,13 +146,3 @@ class Transport:
         if not lost:
             heappush(queue.heap, (visible_at, DELIVER, dst, src, queue.created, packet))
             queue.created += 1
-
-    def in_flight(self) -> list[Message]:
-        """Messages on the wire or kept for retransmission or reordering."""
-        messages = [e[5] for e in self.queue.heap if e[1] == DELIVER]
-        flying = [m.message if type(m) is Segment else m for m in messages if type(m) is not Ack]
-        for sender in self._senders.values():
-            flying.extend(sender.unacked.values())
-        for receiver in self._receivers.values():
-            flying.extend(receiver.early.values())
-        return flying
