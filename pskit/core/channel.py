@@ -6,13 +6,16 @@ One `Sender` and one `Receiver` per directed link. The rules:
 2. The receiver hands messages on in order, each once; early ones wait in its reorder buffer.
 3. Every segment received is answered by a cumulative acknowledgement: the number expected next.
    Acknowledgements may themselves be lost.
-4. While anything is unacknowledged a timer is set; when it goes off the oldest segment is sent again.
-   An acknowledgement that shows progress sets the timer anew.
+4. While anything is unacknowledged a timer is set; when it goes off the oldest segment is sent again,
+   and the next timer runs twice as long (else retransmissions could fill a slow card for ever). An
+   acknowledgement that shows progress sets the timer anew, to its first length.
 """
 
 from typing import NamedTuple
 
 from pskit.core.messages import Message
+
+MOST_DOUBLINGS = 10
 
 
 class Segment(NamedTuple):
@@ -29,19 +32,24 @@ class Ack(NamedTuple):
 
 
 class SetTimer(NamedTuple):
-    """Effect: call `Sender.on_timer` with this ``epoch`` after the link's retransmission time."""
+    """Effect: call `Sender.on_timer` with this ``epoch`` after the link's retransmission time.
+
+    That time is to be doubled ``doublings`` times.
+    """
 
     epoch: int
+    doublings: int
 
 
 class Sender:
     """Sending end of a channel; every method returns what to put on the wire and which timer to set."""
 
-    __slots__ = ("_epoch", "_next", "unacked")
+    __slots__ = ("_doublings", "_epoch", "_next", "unacked")
 
     def __init__(self) -> None:
         self._next = 0
         self._epoch = 0
+        self._doublings = 0
         self.unacked: dict[int, Message] = {}  # ascending by insertion
 
     def send(self, message: Message) -> list[Segment | SetTimer]:
@@ -60,6 +68,7 @@ class Sender:
             del self.unacked[seq]
         if not arrived:
             return []
+        self._doublings = 0
         if self.unacked:
             return [self._timer()]
         self._epoch += 1  # nothing outstanding: a timer still running means nothing
@@ -69,12 +78,13 @@ class Sender:
         """Send the oldest unacknowledged segment again, unless the timer was replaced meanwhile."""
         if epoch != self._epoch or not self.unacked:
             return []
+        self._doublings = min(self._doublings + 1, MOST_DOUBLINGS)
         oldest = next(iter(self.unacked))
         return [Segment(oldest, self.unacked[oldest]), self._timer()]
 
     def _timer(self) -> SetTimer:
         self._epoch += 1
-        return SetTimer(self._epoch)
+        return SetTimer(self._epoch, self._doublings)
 
 
 class Receiver:

@@ -1,7 +1,9 @@
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pskit.core.channel import Ack, Receiver, Segment, Sender, SetTimer
+from pskit.core.messages import Unsubscribe
 
 
 @settings(max_examples=150)
@@ -63,7 +65,7 @@ def test_a_perfect_link_carries_every_message_once():
     for i in range(3):
         segment, *timer = sender.send(i)
         assert segment == Segment(i, i)
-        assert timer == ([SetTimer(1)] if i == 0 else [])
+        assert timer == ([SetTimer(1, 0)] if i == 0 else [])
         ready, ack = receiver.on_segment(segment)
         assert (ready, ack) == ([i], Ack(i + 1))
     assert sender.on_ack(Ack(3)) == []
@@ -90,3 +92,29 @@ def test_gaps_wait_in_the_reorder_buffer():
     assert receiver.on_segment(Segment(0, "a")) == (["a", "b", "c"], Ack(3))
     assert receiver.on_segment(Segment(1, "b")) == ([], Ack(3)), "repeated: acknowledged again, not handed on"
     assert not receiver.early
+
+
+def test_a_silent_link_is_tried_less_and_less_often() -> None:
+    sender = Sender()
+    effects = sender.send(Unsubscribe(np.zeros(1, np.int32)))
+    lengths = []
+    for _ in range(15):
+        (timer,) = [e for e in effects if isinstance(e, SetTimer)]
+        lengths.append(timer.doublings)
+        effects = sender.on_timer(timer.epoch)
+        assert [e.seq for e in effects if isinstance(e, Segment)] == [0]
+    assert lengths == [*range(10), *[10] * 5]
+
+
+def test_progress_sets_the_timer_to_its_first_length() -> None:
+    sender = Sender()
+    (timer,) = [
+        e
+        for _ in range(2)
+        for e in sender.send(Unsubscribe(np.zeros(1, np.int32)))
+        if isinstance(e, SetTimer)
+    ]
+    (timer,) = [e for e in sender.on_timer(timer.epoch) if isinstance(e, SetTimer)]
+    assert timer.doublings == 1
+    (timer,) = [e for e in sender.on_ack(Ack(1)) if isinstance(e, SetTimer)]
+    assert timer.doublings == 0

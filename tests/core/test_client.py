@@ -202,11 +202,13 @@ def test_asp_fetches_once_per_clock():
 
 
 def test_under_asp_another_workers_fetch_serves_only_who_waits_for_it():
-    cluster = Cluster("asp", clients=1, threads=3)
+    cluster = Cluster("asp", clients=1, threads=3, shards=2)
     cluster.get(0, [0])
     cluster.get(1, [0, 1])
-    assert [m.rows.tolist() for m in cluster.links[UP]] == [[0], [1]], "row 0 is under way already"
-    cluster.run_links()
+    requests = [m.rows.tolist() for link in cluster.busy for m in cluster.links[link]]
+    assert requests == [[0], [1]], "row 0 is under way already"
+    cluster.run_up()
+    cluster.deliver(("down", 0, 1)), cluster.deliver(DOWN)
     assert not cluster.done[1].hit.any()
     assert cluster.get(1, [0]).hit.all()
     assert cluster.get(0, [1]) is None, "it asks for it itself, although worker 1 has it"

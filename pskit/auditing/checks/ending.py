@@ -17,26 +17,20 @@ def end_state(case: Case) -> Finding | str:
     """
     if not case.history.left.all():
         return "the run did not come to its end, updates were still under way"
-    u = case.updates
-    largest = np.bincount(u["shard"], u["linf"], minlength=case.shards)
+    largest = np.bincount(case.updates["shard"], case.updates["linf"], minlength=case.shards)
     wrong, said = [], []
     for spec, offset in zip(case.layout.tables, case.layout.offsets, strict=False):
         initial, incs, final = (case.tables[f"{which}:{spec.name}"] for which in ("initial", "incs", "final"))
-        exact = np.dtype(spec.dtype).kind == "i"
-        wide = np.int64 if exact else np.float64
-        off = np.abs(final.astype(wide) - (initial.astype(wide) + incs.astype(wide)))
-        if exact:
-            allowed = np.zeros_like(off)
-            if np.dtype(spec.dtype).itemsize < 8:  # sums wrap around like the table's own
-                total = (initial.astype(wide) + incs.astype(wide)).astype(spec.dtype)
-                off = np.abs(final.astype(wide) - total.astype(wide))
+        if final.dtype.kind == "i":
+            allowed = np.zeros(final.shape)
+            off = np.abs(final - (initial + incs))  # in the table's own integers, which wrap around
         else:
             shard = (offset + np.arange(spec.rows)) % case.shards
-            scale = np.abs(initial.astype(wide)) + largest[shard][:, None]
-            allowed = 4 * case.history.count[shard][:, None] * np.finfo(spec.dtype).eps * scale
-        bad = ~(off <= allowed)  # a NaN is bad, too
-        wrong.append(bad.ravel())
-        said += [(spec.name, initial, incs, final, allowed)]
+            scale = np.abs(initial, dtype=np.float64) + largest[shard][:, None]
+            allowed = 4 * case.history.count[shard][:, None] * np.finfo(final.dtype).eps * scale
+            off = np.abs(final.astype(np.float64) - initial - incs)
+        wrong.append(~(off <= allowed).ravel())  # a NaN is wrong, too
+        said.append((spec.name, initial, incs, final, allowed))
     sizes = np.cumsum([0, *(len(w) for w in wrong)])
 
     def tell(i: int) -> str:
