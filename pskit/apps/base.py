@@ -113,7 +113,7 @@ class Table:
                 f"got {local.min()}..{local.max()}"
             )
         if order:
-            return local.astype(np.int32) + self._offset, None
+            return local.astype(np.int32, copy=False) + self._offset, None
         distinct, inverse = np.unique(local, return_inverse=True)
         return distinct.astype(np.int32) + self._offset, inverse
 

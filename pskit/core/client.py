@@ -305,7 +305,7 @@ class Client:
         """The finished view: copies of the served versions, plus own updates not in them."""
         views = []
         for table, cut in self.pools.split(waiter.rows):
-            view = self.pools.pools[table].values[waiter.have_slot[cut]]
+            view = self.pools.pools[table].values.take(waiter.have_slot[cut], axis=0, mode="clip")
             state.log.add_to(table, view, waiter.rows[cut], waiter.have_own[cut])
             views.append(view)
         return Read(

@@ -54,6 +54,14 @@ def norms(delta: Any) -> Any:
 
 
 @_jit
+def add_rows(total: Any, rows: Any, offset: int, delta: Any) -> None:
+    """Add ``delta[i]`` to row ``rows[i] - offset`` of ``total`` (rows, cols)."""
+    for i in range(len(rows)):
+        for j in range(delta.shape[1]):
+            total[rows[i] - offset, j] += delta[i, j]
+
+
+@_jit
 def add_coalesced(rows: Any, delta: Any, ids: Any, more: Any) -> int:
     """Add ``more[i]`` to the row ``ids[i]`` of the ascending ``rows``; the number of ids not found.
 

@@ -13,6 +13,7 @@ from pskit.apps.base import InitContext, Worker
 from pskit.core.channel import Ack, Segment
 from pskit.core.client import Client, NonFiniteUpdate
 from pskit.core.clocks import VectorClock
+from pskit.core.kernels import add_rows
 from pskit.core.layout import Layout
 from pskit.core.messages import Applied, Effect, Left, Message, Push, Read, Reply, ToClient, ToShard
 from pskit.core.policies import make_policy
@@ -112,7 +113,8 @@ class Simulation:
         """INC of a worker, see `Client.inc`."""
         self.drivers[worker].inc_made()
         self.clients[worker // self.cfg.cluster.threads].inc(worker, table, rows, delta)
-        self.incs[self.layout.tables[table].name][rows - self.layout.offsets[table]] += delta
+        layout = self.layout
+        add_rows(self.incs[layout.tables[table].name], rows, layout.offsets[table], delta)
 
     def stream(self, *key: int | str) -> Stream:
         """A stream of its own for ``key``."""

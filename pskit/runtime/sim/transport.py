@@ -90,7 +90,8 @@ class Carrier:
             if isinstance(effect, Segment):
                 self._transmit(src, dst, effect, effect.message)
             else:
-                self.queue.add(self.queue.now + self.retransmit, TIMER, dst, src, effect.epoch)
+                wait = self.retransmit << effect.doublings
+                self.queue.add(self.queue.now + wait, TIMER, dst, src, effect.epoch)
 
     def _transmit(self, src: int, dst: int, packet: Any, content: Message | Ack) -> None:
         """Put ``packet``, which holds ``content``, on its way from ``src`` to ``dst`` now."""
