@@ -64,19 +64,19 @@ class Table:
     rows, cols : int
     """
 
-    __slots__ = ("_dtype", "_offset", "_worker", "cols", "index", "name", "rows")
+    __slots__ = ("_dtype", "_offset", "_port", "_worker", "cols", "index", "name", "rows")
 
-    def __init__(self, worker: "Worker", layout: Layout, index: int) -> None:
+    def __init__(self, port: Port, worker: int, layout: Layout, index: int) -> None:
         spec = layout.tables[index]
-        self._worker, self.index = worker, index
+        self._port, self._worker, self.index = port, worker, index
         self.name, self.rows, self.cols = spec.name, spec.rows, spec.cols
         self._offset = np.int32(layout.offsets[index])
         self._dtype = layout.dtypes[index]
 
     async def get(self, ids: npt.ArrayLike) -> Array:
         """Read rows ``ids`` (n,) int, in any order: a (n, cols) copy that is the caller's own."""
-        (rows,) = await self._worker.get((self, ids))
-        return rows
+        rows, inverse = self.global_rows(ids)
+        return self.rows_of(await Get(rows) if len(rows) else None, 0, inverse)
 
     def inc(self, ids: npt.ArrayLike, delta: npt.ArrayLike) -> None:
         """Add ``delta`` (n, cols) to rows ``ids`` (n,); seen at once by this worker's next GET.
@@ -86,10 +86,10 @@ class Table:
         Raises
         ------
         InputError
-            On ids out of range or a delta of another shape.
+            On ids out of range, or a delta of another shape or with values that the table cannot hold.
         """
         rows, inverse = self.global_rows(ids)
-        values = np.asarray(delta, dtype=self._dtype)
+        values = self._values(delta)
         if values.shape != (len(rows) if inverse is None else len(inverse), self.cols):
             raise InputError(
                 f"table {self.name!r}: INC of {np.shape(ids)} rows needs a delta of shape (n, {self.cols}), "
@@ -99,7 +99,29 @@ class Table:
             summed = np.zeros((len(rows), self.cols), self._dtype)
             np.add.at(summed, inverse, values)
             values = summed
-        self._worker.port.inc(self._worker.worker, self.index, rows, values)
+        self._port.inc(self._worker, self.index, rows, values)
+
+    def _values(self, delta: npt.ArrayLike) -> Array:
+        """``delta`` in the table's dtype; nothing is cut or wrapped in silence."""
+        given = np.asarray(delta)
+        if given.dtype == self._dtype:
+            return given
+        fits = np.can_cast(given.dtype, self._dtype, "same_kind")
+        values: Array = given.astype(self._dtype) if fits else given
+        wrapped = values.dtype.kind == "i" and not np.array_equal(values, given)
+        if wrapped or not fits:
+            raise InputError(
+                f"table {self.name!r} holds {self._dtype}: an INC of {given.dtype} values would be "
+                f"{'wrapped' if wrapped else 'cut'}"
+            )
+        return values
+
+    def rows_of(self, read: Any, index: int, inverse: npt.NDArray[np.intp] | None) -> Array:
+        """View number ``index`` of a finished GET (None: no rows of this table), in the order asked for."""
+        if read is None:
+            return np.empty((0, self.cols), self._dtype)
+        view: Array = read.views[index]
+        return view if inverse is None else view[inverse]
 
     def global_rows(self, ids: npt.ArrayLike) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.intp] | None]:
         """Global rows of ``ids``, ascending and distinct, and how to undo that (None when it was so)."""
@@ -135,7 +157,7 @@ class Worker:
     def __init__(self, worker: int, workers: int, cfg: Any, layout: Layout, port: Port) -> None:
         self.worker, self.workers, self.cfg, self.port = worker, workers, cfg, port
         self.clock_index = 0
-        self._tables = {t.name: Table(self, layout, i) for i, t in enumerate(layout.tables)}
+        self._tables = {t.name: Table(port, worker, layout, i) for i, t in enumerate(layout.tables)}
 
     def table(self, name: str) -> Table:
         """Handle on the table ``name``; InputError names the known ones."""
@@ -153,14 +175,14 @@ class Worker:
         in_order = sorted(range(len(asked)), key=lambda i: asked[i][0].index)
         if len({table.index for table, *_ in asked}) < len(asked):
             raise InputError("a GET may name each table once")
-        parts = [asked[i][1] for i in in_order]
-        rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        views = iter((await Get(rows)).views if len(rows) else ())
+        parts = [asked[i][1] for i in in_order if len(asked[i][1])]
+        read = await Get(parts[0] if len(parts) == 1 else np.concatenate(parts)) if parts else None
         results: list[Array] = [np.empty(0)] * len(asked)
+        number = 0  # of views so far: a table asked for no rows has none
         for i in in_order:
-            table, wanted_rows, inverse = asked[i]
-            view = next(views) if len(wanted_rows) else np.empty((0, table.cols), table._dtype)
-            results[i] = view if inverse is None else view[inverse]
+            table, rows, inverse = asked[i]
+            results[i] = table.rows_of(read if len(rows) else None, number, inverse)
+            number += len(rows) > 0
         return tuple(results)
 
     def compute(self, fn: Callable[..., Any], *arrays: Any, cost: float = 0.0) -> Compute:

@@ -10,109 +10,18 @@ like the clocks that made them, so "all updates with tag < k" is ``included[w] >
 all units of ``w``, once it has left).
 """
 
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from pskit.core.client import Client
-from pskit.core.layout import Layout, RowIds
-from pskit.core.messages import Applied, Effect, Left, Read, Slots, Values
+from pskit.core.layout import RowIds
+from pskit.core.ledger import Ledger, broken
+from pskit.core.messages import Applied, Effect, Left, Read, Request, Slots, ToShard, Values
 from pskit.core.policies.base import UNBOUNDED, Policy
 from pskit.core.rows import RowPools
 from pskit.core.server import ServerShard
-
-
-class InvariantBroken(AssertionError):
-    """An invariant does not hold: names it, and what contradicts it."""
-
-
-def broken(invariant: str, against: str) -> NoReturn:
-    """Raise `InvariantBroken`; called only then, since to write ``against`` takes longer than to check."""
-    raise InvariantBroken(f"{invariant}: {against}")
-
-
-class Version(NamedTuple):
-    """Value of a row once the first ``upto`` oplogs of its shard are applied."""
-
-    upto: int
-    value: Values
-
-
-class Ledger:
-    """What was done: update units by worker, and the order in which each shard applied them.
-
-    Parameters
-    ----------
-    layout : Layout
-    initial : mapping of str to (rows, cols) arrays
-    workers : iterable of int
-
-    Attributes
-    ----------
-    units : dict of int to list of dict
-        By worker and sequence number, the sum of the INCs by global row; the last one is open.
-    left : set of int
-        Workers that have called leave(): all their units are closed.
-    order : list of list of int
-        By shard, the worker whose oplog was applied as number 0, 1, ...
-    """
-
-    def __init__(self, layout: Layout, initial: Mapping[str, Values], workers: Iterable[int]) -> None:
-        self.layout = layout
-        self.initial = {name: values.copy() for name, values in initial.items()}
-        self.units: dict[int, list[dict[int, Values]]] = {w: [{}] for w in workers}
-        self.left: set[int] = set()
-        self.order: list[list[int]] = [[] for _ in range(layout.shards)]
-        self._history = [
-            [Version(0, row.copy())] for t in layout.tables for row in self.initial[t.name]
-        ]  # by global row; only the versions that differ
-
-    def inc(self, worker: int, rows: RowIds, delta: Values) -> None:
-        """``worker`` added ``delta`` (n, cols) to the global ``rows`` (n,) of one table."""
-        unit = self.units[worker][-1]
-        for row, values in zip(rows.tolist(), delta, strict=True):
-            unit[row] = unit[row] + values if row in unit else values.copy()
-
-    def close(self, worker: int, leaving: bool = False) -> None:
-        """``worker`` called clock() or leave()."""
-        self.units[worker].append({})
-        if leaving:
-            self.left.add(worker)
-
-    def apply(self, applied: Applied) -> None:
-        """A shard applied an oplog; `exactly_once_in_order` must have been checked."""
-        self.order[applied.shard].append(applied.oplog.worker)
-        for part in applied.oplog.parts:
-            for row, delta in zip(part.rows.tolist(), part.delta, strict=True):
-                versions = self._history[row]
-                versions.append(Version(applied.apply_index + 1, versions[-1].value + delta))
-
-    def included(self, shard: int, version: int) -> Counter[int]:
-        """Units of each worker among the first ``version`` oplogs of ``shard``."""
-        return Counter(self.order[shard][:version])
-
-    def value(self, row: int, version: int) -> Values:
-        """Value (cols,) of a global row after the first ``version`` oplogs of its shard."""
-        versions = self._history[row]
-        return versions[bisect_left(versions, version + 1, key=lambda v: v.upto) - 1].value
-
-    def total(self, worker: int) -> int | None:
-        """Number of units the worker ever makes, or None while it may make more."""
-        return len(self.units[worker]) - 1 if worker in self.left else None
-
-    def holds_all_before(self, k: int, included: Counter[int]) -> list[str]:
-        """Workers of whom ``included`` lacks an update with tag < ``k``, as readable lines."""
-        bad = []
-        for worker in self.units:
-            total = self.total(worker)
-            needed = k if total is None else min(k, total)
-            if included[worker] < needed:
-                bad.append(f"{included[worker]} of the {needed} units of worker {worker} are in")
-        return bad
-
+from pskit.core.traffic import replies_before_pushes, request_misses
 
 # -- of one read or one oplog ------------------------------------------------------------------------
 
@@ -222,6 +131,16 @@ def right_read(ledger: Ledger, policy: Policy, read: Read, bsp: bool = False) ->
     exact_view(ledger, read)
     if bsp:
         bsp_view(ledger, read)
+
+
+def fetched_in_this_clock(read: Read) -> None:
+    """ASP, a single worker at its client: the copy answers a request of this clock.
+
+    The request follows the worker's oplogs on their link, so all own units of earlier clocks are in the copy.
+    With more workers the request may have been another's, made before.
+    """
+    if (read.own_from < read.clock).any():
+        broken("fetched in this clock", f"{_said(read, 0)}, own units in the copies: {read.own_from}")
 
 
 # -- of a state -------------------------------------------------------------------------------------
@@ -359,8 +278,9 @@ class Watch:
         self._read_clock: dict[tuple[int, int], int] = {}  # newest seen, by worker and row
         self._gone: set[tuple[int, int]] = set()
 
-    def shard_did(self, j: int, effects: Iterable[Effect]) -> None:
+    def shard_did(self, j: int, effects: Sequence[Effect]) -> None:
         """Shard ``j`` took in a message."""
+        replies_before_pushes(effects)
         for effect in effects:
             if isinstance(effect, Applied):
                 exactly_once_in_order(self.ledger, effect)
@@ -382,6 +302,8 @@ class Watch:
         for effect in effects:
             if isinstance(effect, Read):
                 self._on_read(self.clients[c], effect)
+            elif isinstance(effect, ToShard) and isinstance(effect.message, Request):
+                request_misses(self.clients[c], effect.message)
         cache, newest = self.clients[c].cache, self._copy_clock[c]
         now = np.maximum(cache.row_clock, cache.push_clock[self._shard_of_row])
         back = (now < newest) & (cache.row_clock >= 0)
@@ -392,6 +314,8 @@ class Watch:
     def _on_read(self, client: Client, read: Read) -> None:
         self.reads += len(read.rows)
         right_read(self.ledger, client.policy, read, self._bsp)
+        if client.policy.refetches and len(client.workers) == 1:
+            fetched_in_this_clock(read)
         for row, age in zip(read.rows.tolist(), read.age.tolist(), strict=True):
             clock, key = read.clock - age, (read.worker, row)
             newest = self._read_clock.get(key, clock)

@@ -173,7 +173,10 @@ class Applied(NamedTuple):
 
 
 class Left(NamedTuple):
-    """Effect (record): ``worker`` is no longer a member of ``shard``, whose clock count it ended at."""
+    """Effect (record): ``worker`` is no longer a member of ``shard``.
+
+    ``clock`` and ``apply_index`` are the shard's.
+    """
 
     worker: int
     shard: int

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pskit.core import invariants
-from pskit.core.invariants import InvariantBroken, Ledger
+from pskit.core.ledger import InvariantBroken, Ledger
 from pskit.core.messages import Applied, Left, Oplog, Part
 from tests.property.cluster import Cluster
 

@@ -98,9 +98,10 @@ def test_the_thread_pool_changes_nothing(monkeypatch):
 def test_progress_changes_nothing():
     cfg = config(ps=ps("ssp", 1), clocks=19)
     said = []
-    assert same(
-        simulate(cfg, Digits()), simulate(cfg, Digits(), progress=lambda sim: said.append(sim.progress()))
-    )
+    followed = simulate(cfg, Digits(), progress=lambda sim: said.append(sim.progress()))
+    assert same(simulate(cfg, Digits()), followed)
+    said.append(followed.simulation.progress())
+    assert said[-1] == (19, said[-1][1] | {"clock_max": 19, "waiting_share": 0, "in_flight": 0})
     clocks = [done for done, _ in said]
     assert clocks == sorted(clocks)
     assert len(clocks) > 3

@@ -98,6 +98,16 @@ def test_t_inc_is_that_of_the_units_first_inc():
     assert np.allclose(updates["l2"], [2**0.5, 0, 1])
 
 
+def test_norms_are_of_all_tables_together():
+    async def script(ps):
+        ps.table("n").inc([0, 1], [[-4], [2]])
+        ps.table("x").inc([2], [[0.5]])
+
+    updates = simulate(config(ps=ps("ssp", 9), cluster=one()), Scripted(script)).columns["updates"]
+    assert updates["linf"].tolist() == [4]
+    assert updates["l2"].tolist() == [(16 + 4 + 0.25) ** 0.5]
+
+
 def test_clocks_are_computing_and_waiting_and_nothing_else():
     for name in POLICIES:
         clocks = simulate(

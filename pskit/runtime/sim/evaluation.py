@@ -73,5 +73,7 @@ class Evaluation:
             self._initial = loss
         if not math.isfinite(loss):
             self.diverged = self.stopped = True
+            detail = f"the training loss after clock {clock} is {loss}"
+            self._recorder.fault(now, "non-finite loss", -1, clock, "", -1, detail)
         elif loss > self._factor * self._initial:
             self.diverged = True

@@ -35,7 +35,15 @@ class EventQueue:
         self.created += 1
 
     def schedule(self, time: int, call: Callable[[], None]) -> None:
-        """Call ``call()`` at ``time``, after everything else of that time; for probes and viewers."""
+        """Call ``call()`` at ``time``, after everything else of that time; for probes and viewers.
+
+        Raises
+        ------
+        ValueError
+            When ``time`` has passed.
+        """
+        if time < self.now:
+            raise ValueError(f"cannot schedule a call for {time} ns: it is {self.now} ns already")
         self.add(time, CALL, -1, -1, call)
 
     @property

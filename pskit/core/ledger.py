@@ -1,0 +1,98 @@
+"""What the workers did and what the shards applied, kept apart from the machines for the invariants."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, NoReturn
+
+from pskit.core.layout import Layout, RowIds
+from pskit.core.messages import Applied, Values
+
+
+class InvariantBroken(AssertionError):
+    """An invariant does not hold: names it, and what contradicts it."""
+
+
+def broken(invariant: str, against: str) -> NoReturn:
+    """Raise `InvariantBroken`; called only then, since to write ``against`` takes longer than to check."""
+    raise InvariantBroken(f"{invariant}: {against}")
+
+
+class Version(NamedTuple):
+    """Value of a row once the first ``upto`` oplogs of its shard are applied."""
+
+    upto: int
+    value: Values
+
+
+class Ledger:
+    """What was done: update units by worker, and the order in which each shard applied them.
+
+    Parameters
+    ----------
+    layout : Layout
+    initial : mapping of str to (rows, cols) arrays
+    workers : iterable of int
+
+    Attributes
+    ----------
+    units : dict of int to list of dict
+        By worker and sequence number, the sum of the INCs by global row; the last one is open.
+    left : set of int
+        Workers that have called leave(): all their units are closed.
+    order : list of list of int
+        By shard, the worker whose oplog was applied as number 0, 1, ...
+    """
+
+    def __init__(self, layout: Layout, initial: Mapping[str, Values], workers: Iterable[int]) -> None:
+        self.layout = layout
+        self.initial = {name: values.copy() for name, values in initial.items()}
+        self.units: dict[int, list[dict[int, Values]]] = {w: [{}] for w in workers}
+        self.left: set[int] = set()
+        self.order: list[list[int]] = [[] for _ in range(layout.shards)]
+        self._history = [
+            [Version(0, row.copy())] for t in layout.tables for row in self.initial[t.name]
+        ]  # by global row; only the versions that differ
+
+    def inc(self, worker: int, rows: RowIds, delta: Values) -> None:
+        """``worker`` added ``delta`` (n, cols) to the global ``rows`` (n,) of one table."""
+        unit = self.units[worker][-1]
+        for row, values in zip(rows.tolist(), delta, strict=True):
+            unit[row] = unit[row] + values if row in unit else values.copy()
+
+    def close(self, worker: int, leaving: bool = False) -> None:
+        """``worker`` called clock() or leave()."""
+        self.units[worker].append({})
+        if leaving:
+            self.left.add(worker)
+
+    def apply(self, applied: Applied) -> None:
+        """A shard applied an oplog; `exactly_once_in_order` must have been checked."""
+        self.order[applied.shard].append(applied.oplog.worker)
+        for part in applied.oplog.parts:
+            for row, delta in zip(part.rows.tolist(), part.delta, strict=True):
+                versions = self._history[row]
+                versions.append(Version(applied.apply_index + 1, versions[-1].value + delta))
+
+    def included(self, shard: int, version: int) -> Counter[int]:
+        """Units of each worker among the first ``version`` oplogs of ``shard``."""
+        return Counter(self.order[shard][:version])
+
+    def value(self, row: int, version: int) -> Values:
+        """Value (cols,) of a global row after the first ``version`` oplogs of its shard."""
+        versions = self._history[row]
+        return versions[bisect_left(versions, version + 1, key=lambda v: v.upto) - 1].value
+
+    def total(self, worker: int) -> int | None:
+        """Number of units the worker ever makes, or None while it may make more."""
+        return len(self.units[worker]) - 1 if worker in self.left else None
+
+    def holds_all_before(self, k: int, included: Counter[int]) -> list[str]:
+        """Workers of whom ``included`` lacks an update with tag < ``k``, as readable lines."""
+        bad = []
+        for worker in self.units:
+            total = self.total(worker)
+            needed = k if total is None else min(k, total)
+            if included[worker] < needed:
+                bad.append(f"{included[worker]} of the {needed} units of worker {worker} are in")
+        return bad
