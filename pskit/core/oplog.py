@@ -14,6 +14,9 @@ from pskit.core import kernels
 from pskit.core.layout import Layout, RowIds
 from pskit.core.messages import Part, Values
 
+SHORT = 1024
+"""Entries below which a log is not worth tidying."""
+
 
 class TableLog:
     """Units of one worker for one table, in one growing buffer.
@@ -102,7 +105,7 @@ class UpdateLog:
         self.layout = layout
         self.tables = [TableLog(t.cols, d) for t, d in zip(layout.tables, layout.dtypes, strict=True)]
         self.seq = 0  # number of the open unit
-        self._limit = 256
+        self._limit = SHORT
 
     def inc(self, table: int, rows: RowIds, delta: Values) -> None:
         """Add to the open unit: ascending global ``rows`` (n,) of ``table``, ``delta`` (n, cols)."""
@@ -132,14 +135,14 @@ class UpdateLog:
 
     @property
     def long(self) -> bool:
-        """Whether it is time to `drop` what the copies contain (amortised: doubles with what is left)."""
+        """Whether it is time to `drop` what the copies contain: at four times what was left the last time."""
         return sum(int(t.start[t.n_units]) for t in self.tables) > self._limit
 
     def drop(self, contained: Callable[[RowIds, npt.NDArray[np.int64]], npt.NDArray[np.bool_]]) -> None:
         """Forget entries that no view needs any more, see `TableLog.drop`."""
         for log in self.tables:
             log.drop(contained)
-        self._limit = max(256, 2 * sum(t.used for t in self.tables))
+        self._limit = max(SHORT, 4 * sum(t.used for t in self.tables))
 
     def add_to(self, table: int, view: Values, rows: RowIds, own_from: npt.NDArray[np.int32]) -> None:
         """Re-add to ``view`` (n, cols) of ascending ``rows`` (n,) each unit from ``own_from`` (n,) on."""
