@@ -12,8 +12,12 @@ import bootstrap
 
 bootstrap.ensure()
 
-from pskit.repro.command import main
-
-# Worker processes import this file, too, under another name.
+# Worker processes import this file, too, under another name, and need nothing of it.
 if __name__ == "__main__":
-    sys.exit(main(Path(__file__).resolve().parent))
+    try:
+        from pskit.repro.command import main
+
+        code = main(Path(__file__).resolve().parent)
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)

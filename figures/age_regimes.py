@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 from matplotlib.axes import Axes
 
-from figures.kit import DASHES, LOOKS, Floats, Runs, Sheet, ages
+from figures.kit import DASHES, LOOKS, Floats, Runs, Sheet
+from figures.measures import mean_ages
 
 REGIMES = {
     "near-equal": "near-equal, mean-reverting workers",
@@ -28,7 +29,7 @@ def draw(runs: Runs, sheet: Sheet) -> None:
     if runs.has(**itself):
         name = "ESSP, matrix factorization"
         curve(first, "near-equal", name, runs.select(**itself), sheet, "#111111", (0, (1, 1)))
-    first.legend(loc="center right", bbox_to_anchor=(1, 0.3))
+    first.legend(loc="center right", bbox_to_anchor=(1, 0.27))
     panels["exponential"].legend(loc="lower right")
     panels["straggler"].legend(loc="lower right")
     drift(grid[1, 1], quadratic.select(preset="exponential", slack=max(quadratic.values("slack"))), sheet)
@@ -52,7 +53,7 @@ def curve(
     axes: Axes, panel: str, name: str, runs: Runs, sheet: Sheet, colour: str, dashes: object, marker: str = ""
 ) -> None:
     """Mean age over time, in points of `CLOCKS_PER_POINT` clocks."""
-    clock, means = mean_ages(runs)
+    clock, means = together(runs)
     n = len(clock) // CLOCKS_PER_POINT * CLOCKS_PER_POINT
     x = clock[:n].reshape(-1, CLOCKS_PER_POINT).mean(axis=1)
     y = means[:, :n].reshape(len(means), -1, CLOCKS_PER_POINT).mean(axis=2)
@@ -65,7 +66,7 @@ def curve(
 def drift(axes: Axes, runs: Runs, sheet: Sheet) -> None:
     """Independent compute times, a slack that never binds: the mean age grows like the root of the clock."""
     look = LOOKS["essp"]
-    clock, means = mean_ages(runs.select(policy="essp"))
+    clock, means = together(runs.select(policy="essp"))
     edges = np.unique(np.geomspace(1, clock[-1] + 1, 24).astype(int))
     bins = [(clock >= a) & (clock < b) for a, b in pairwise(edges)]
     x = np.array([clock[b].mean() for b in bins])
@@ -92,8 +93,7 @@ def drift(axes: Axes, runs: Runs, sheet: Sheet) -> None:
     axes.legend(loc="upper left")
 
 
-def mean_ages(runs: Runs) -> tuple[Floats, Floats]:
-    """Clock (n,) from 1 on, and mean age of the reads at it for every seed (seeds, n)."""
-    curves = [ages(trace).mean_by_clock() for trace in runs]
-    n = min(len(c["clock"]) for c in curves)
-    return curves[0]["clock"][:n], np.array([c["mean"][:n] for c in curves])
+def together(runs: Runs) -> tuple[Floats, Floats]:
+    """Clock (n,) from 1 on, and the mean age of the reads at it for every seed (seeds, n)."""
+    clocks, means = zip(*(mean_ages(trace) for trace in runs), strict=True)
+    return clocks[0], np.array(means)

@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from pskit.analysis.staleness import Staleness
 from pskit.analysis.trace import Trace
 
 Floats = npt.NDArray[Any]
@@ -22,7 +21,6 @@ STYLE_FILE = Path(__file__).with_name("pskit.mplstyle")
 WIDTH = 7.0  # inches
 PNG, PDF, CSV = ".png", ".pdf", ".csv"
 DASHES: Dashes = (0, (4, 2))  # of reference lines
-LAST_CLOCK = 2**31 - 1
 
 
 class Runs(Protocol):
@@ -139,11 +137,6 @@ def _cell(value: float | str) -> str:
 def styled() -> Any:
     """Context in which every figure is made and saved."""
     return matplotlib.rc_context(fname=str(STYLE_FILE))
-
-
-def ages(trace: Trace) -> Staleness:
-    """Ages of all reads but those of clock 0, where nothing is old yet."""
-    return trace.staleness().between(1, LAST_CLOCK)
 
 
 def common_grid(traces: Runs, name: str = "loss") -> tuple[Floats, Floats, Floats]:

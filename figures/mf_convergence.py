@@ -9,8 +9,8 @@ from figures.kit import LOOKS, Dashes, Floats, Runs, Sheet, common_grid, percent
 
 Ends = tuple[float, float]
 WIDE: Ends = (0.62, 20.0)  # shows divergence
-NEAR: Ends = (0.66, 1.4)  # shows who converges sooner
-TICKS = {WIDE: (0.7, 1, 2, 5, 10, 20), NEAR: (0.7, 0.8, 0.9, 1, 1.2, 1.4)}
+NEAR: Ends = (0.66, 1.5)  # shows who converges sooner
+TICKS = {WIDE: (0.7, 1, 2, 5, 10, 20), NEAR: (0.7, 0.8, 0.9, 1, 1.2, 1.5)}
 BEYOND = 1e3  # a loss is drawn as far off as this
 STEPS = {0.1: 0.005, 0.01: 0.02}
 
@@ -68,6 +68,14 @@ def line(axes: Axes, panel: str, curve: Curve, x: Floats, losses: Floats, ends: 
     """Median and band of ``losses`` (seeds, n) on an axis from ``ends[0]`` to ``ends[1]``."""
     look, colour = LOOKS[curve.policy], shade(curve.policy, curve.place)
     losses = np.minimum(losses, BEYOND)
+    middle = np.median(losses, axis=0)
+    exits = np.flatnonzero((middle[:-1] <= ends[1]) & (middle[1:] > ends[1])) + 1
+    if len(exits):
+        i = int(exits[0])
+        mark_exit(axes, x[i - 1 : i + 1], middle[i - 1 : i + 1], ends[1], colour)
+        if ends == NEAR:
+            # What comes back later is the other panel's matter.
+            x, losses = x[: i + 1], losses[:, : i + 1]
     sheet.band(
         axes,
         panel,
@@ -85,16 +93,11 @@ def line(axes: Axes, panel: str, curve: Curve, x: Floats, losses: Floats, ends: 
     axes.set(yscale="log", ylim=ends, xlim=(0, None))
     axes.set_yticks(TICKS[ends], [f"{tick:g}" for tick in TICKS[ends]])
     axes.minorticks_off()
-    mark_exit(axes, x, np.median(losses, axis=0), ends[1], colour)
 
 
 def mark_exit(axes: Axes, x: Floats, y: Floats, end: float, colour: tuple[float, float, float]) -> None:
-    """An arrow at the upper edge where the curve first leaves the axis."""
-    beyond = np.flatnonzero(y > end)
-    if not len(beyond) or beyond[0] == 0:
-        return
-    i = int(beyond[0])
-    at = np.interp(np.log(end), np.log(y[i - 1 : i + 1]), x[i - 1 : i + 1])
+    """An arrow at the upper ``end`` of the axis, where the line between two points, (2,) each, leaves it."""
+    at = np.interp(np.log(end), np.log(y), x)
     axes.annotate(
         "",
         xy=(at, 1.03),

@@ -22,6 +22,8 @@ def draw(runs: Runs, sheet: Sheet) -> None:
                 bad, rise = cell(axes, x, y, same)
                 name = f"{percent(fraction)}, step {step:g}, excursion and diverged of seeds"
                 sheet.record(name, LOOKS[policy].name, [slack], [rise], [bad], [len(same)])
+            else:
+                axes.text(x, y, "not run", ha="center", va="center", color="#777777", fontsize=6.5)
     names = [LOOKS[p].name + ("" if p == "bsp" else f"\ns = {s}") for p, s in columns]
     axes.set_xticks(range(len(columns)), names)
     axes.set_yticks(range(len(rows)), [f"{percent(f)}, step {s:g}" for f, s in rows])

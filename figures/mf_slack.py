@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from figures.kit import DASHES, LOOKS, Runs, Sheet
+from figures.measures import final_over_bsp
 
 CEILING = 1e3
 FRACTION, STEP = 0.1, 0.005
@@ -15,11 +16,10 @@ def draw(runs: Runs, sheet: Sheet) -> None:
     """Final loss over BSP's, and excursion, over the slack."""
     ((left, right),) = sheet.axes(1, 2, 2.7)
     runs = runs.select(fraction=FRACTION, step=STEP)
-    bsp = np.array([trace.final_loss() for trace in runs.select(policy="bsp")])
     slacks = sorted({s for p in ("ssp", "essp") for s in runs.select(policy=p).values("slack")})
     for policy in ("ssp", "essp"):
         chosen = {s: runs.select(policy=policy, slack=s) for s in runs.select(policy=policy).values("slack")}
-        finals = {s: np.array([t.final_loss() for t in same]) / bsp for s, same in chosen.items()}
+        finals = {slack: final_over_bsp(runs, policy, slack) for slack in chosen}
         rises = {s: np.array([t.excursion() for t in same]) for s, same in chosen.items()}
         points(left, "final loss / BSP's", policy, finals, slacks, sheet)
         points(right, "excursion", policy, rises, slacks, sheet)
@@ -29,11 +29,12 @@ def draw(runs: Runs, sheet: Sheet) -> None:
         ticks = [1, 2, 5, 10, 100, 1000]
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
-    for axes, limit, slack in ((left, 2.0, 48), (right, 1.2, 8)):
-        at = [slacks.index(slack) - 0.45, slacks.index(slack) + 0.45]
-        text = f"SSP expected above {limit:g} at s = {slack}"
-        axes.plot(at, [limit, limit], color="#222222", linestyle=DASHES, linewidth=1, zorder=5, label=text)
         axes.legend(loc="upper left", bbox_to_anchor=(0, 0.94))
+    for axes, limit, slack, shift, side in ((left, 2.0, 48, 0.0, "center"), (right, 1.2, 8, 0.5, "left")):
+        at = slacks.index(slack)
+        ends = [at - 0.45, at + 0.45]
+        axes.plot(ends, [limit, limit], color="#222222", linestyle=DASHES, linewidth=1, zorder=5)
+        axes.text(at + shift, limit * 1.12, "SSP expected above", ha=side, fontsize=6.5)
     left.set(title="final loss, relative to BSP's", ylabel="final loss / BSP's (log)")
     right.set(title="excursion: largest / smallest loss before it", ylabel="excursion (log)")
 

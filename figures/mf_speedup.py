@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from figures.kit import DASHES, LOOKS, Floats, Runs, Sheet, percent
+from figures.kit import DASHES, LOOKS, Runs, Sheet, percent
+from figures.measures import to_target
 
 PAIRS = (("bsp", "ssp"), ("ssp", "essp"), ("bsp", "essp"))
 SLACK, STEP, TARGET_AT = 8, 0.005, 0.8
@@ -14,7 +15,7 @@ def draw(runs: Runs, sheet: Sheet) -> None:
     (grid,) = sheet.axes(1, len(fractions), 2.1, sharex=True, sharey=True)
     names = [f"{LOOKS[slow].name} → {LOOKS[fast].name}" for slow, fast in PAIRS]
     for axes, fraction in zip(grid, fractions, strict=True):
-        reached = to_target(runs.select(fraction=fraction, step=STEP))
+        reached = to_target(runs.select(fraction=fraction, step=STEP), SLACK, TARGET_AT)
         for y, (slow, fast) in enumerate(PAIRS):
             look = LOOKS[fast]
             for unit, place, fill in (("second", 0.16, look.colour), ("clock", -0.16, "white")):
@@ -45,20 +46,3 @@ def draw(runs: Runs, sheet: Sheet) -> None:
         axes.set_title(f"one clock = {percent(fraction)} of the data")
         axes.grid(axis="y", visible=False)
     grid[0].set_xlim(0.85, 2.7)
-
-
-def to_target(runs: Runs) -> dict[str, dict[str, Floats]]:
-    """Emulated seconds and clocks to BSP's loss at a share of its clocks, one value per seed, by policy."""
-    chosen = {"bsp": runs.select(policy="bsp")}
-    chosen |= {policy: runs.select(policy=policy, slack=SLACK) for policy in ("ssp", "essp")}
-    targets = []
-    for trace in chosen["bsp"]:
-        loss = trace.loss()
-        targets.append(float(loss["value"][loss["clock"] <= TARGET_AT * loss["clock"][-1]][-1]))
-    return {
-        policy: {
-            "second": np.array([t.seconds_to(v) for t, v in zip(same, targets, strict=True)]),
-            "clock": np.array([t.clocks_to(v) for t, v in zip(same, targets, strict=True)]),
-        }
-        for policy, same in chosen.items()
-    }

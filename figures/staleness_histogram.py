@@ -3,7 +3,8 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from figures.kit import DASHES, LOOKS, Runs, Sheet, ages, percent
+from figures.kit import DASHES, LOOKS, Runs, Sheet, percent
+from figures.measures import ages
 
 X_LABEL = "clock differential: (row clock − 1) − reader's clock"
 INVISIBLE = 0.004  # a marker on the axis would only hide it

@@ -15,6 +15,7 @@ from pskit.repro.claims.verdict import FAIL, NOT_TESTED
 from pskit.repro.pipeline import reproduce
 from pskit.repro.report import HTML
 from pskit.repro.report.content import Report, value_text
+from pskit.repro.runner import WorkerFailure
 
 FINE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 MOST_JOBS = 1024
@@ -47,6 +48,8 @@ def main(root: Path, arguments: Sequence[str] | None = None) -> int:
         return FAILED if report.failed else FINE
     except InputError as error:
         return _fail(str(error), WRONG_INPUT)
+    except WorkerFailure as error:
+        return _fail(str(error), FAILED)
     except KeyboardInterrupt as interrupt:
         return _fail(f"interrupted. {interrupt}".rstrip(), INTERRUPTED)
     except BrokenPipeError:

@@ -12,7 +12,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +21,13 @@ from pskit.errors import InputError
 from pskit.repro.plan import PlannedRun
 
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_WRONG_INPUT = f"{InputError.__name__}: "
 WARM_UP_CLOCKS = 2
 WARM_UP_CLIENTS = 2
+
+
+class WorkerFailure(Exception):
+    """A worker process could not even make a small run; the message says why."""
 
 
 class Outcome(NamedTuple):
@@ -68,6 +73,8 @@ class Runner:
         ------
         KeyboardInterrupt
             After the worker processes have ended and nothing half-written is left.
+        InputError, WorkerFailure
+            When already a small run ends like that.
         """
         queue = sorted(runs, key=lambda run: run.seconds)
         outcomes: list[Outcome] = []
@@ -85,7 +92,8 @@ class Runner:
                         self._start(min(self._jobs, len(queue)) - 1, runs)
                     if queue and worker in self._workers:
                         worker.run = queue.pop()
-                        worker.pipe.send((worker.run.cfg.to_dict(), str(worker.run.folder)))
+                        with suppress(OSError):  # a process that has just died is noticed when it is read
+                            worker.pipe.send((worker.run.cfg.to_dict(), str(worker.run.folder)))
                 if queue and not self._workers:
                     self._start(1, runs)
         finally:
@@ -113,12 +121,14 @@ class Runner:
             self._workers.remove(worker)
             error = f"its process ended with exit code {worker.process.exitcode}"
             if run is None:
-                raise InputError(f"a worker process could not start: {error}") from None
+                raise WorkerFailure(f"a worker process could not start: {error}") from None
             sweep(run.folder)
             return Outcome(run, 0.0, error)
         if run is None:
+            if error.startswith(_WRONG_INPUT):
+                raise InputError(error.removeprefix(_WRONG_INPUT))
             if error:
-                raise InputError(error)
+                raise WorkerFailure(error)
             return None
         worker.run = None
         return Outcome(run, seconds, error)

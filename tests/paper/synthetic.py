@@ -67,7 +67,7 @@ def paper_losses(cfg: Config) -> np.ndarray:
     clock = np.arange(cfg.app.clocks + 1)
     losses = 0.6 + 0.7 * np.exp(-4 * clock / cfg.app.clocks)
     if cfg.ps.policy == "ssp" and cfg.app.name != "quadratic":
-        losses[len(losses) // 3] *= 1 + 0.1 * cfg.ps.slack
+        losses[len(losses) // 3 : len(losses) // 2] *= 1 + 0.1 * cfg.ps.slack
         if cfg.ps.slack >= 16 * (0.1 / cfg.app.clock_fraction) ** 0.5 * (0.005 / cfg.app.step) ** 0.5:
             losses[len(losses) // 2 :] = np.geomspace(1, 1e5, len(losses) - len(losses) // 2)
     return losses

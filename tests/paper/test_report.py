@@ -57,7 +57,7 @@ def test_json_is_as_documented(written, report, catalogue):
     assert by_id["F1L-4"]["status"] == "FINDING"
     assert by_id["F1L-1"]["figure"] == "staleness_histogram"
     assert sum(tree["counts"].values()) == len(tree["claims"])
-    onset = next(p for p in by_id["F2M-4"]["parts"] if "1%, step 0.005: s" in p["what"])
+    onset = next(p for p in by_id["F2M-4"]["parts"] if "1%, step 0.005: s (" in p["what"])
     assert onset["value"] == "inf" or math.isfinite(onset["value"])
 
 

@@ -11,7 +11,7 @@ from pskit.apps.quadratic import Quadratic
 from pskit.config import Config
 from pskit.errors import InputError
 from pskit.repro.plan import PlannedRun
-from pskit.repro.runner import WARM_UP_CLOCKS, Runner, sweep, warm_up_configs
+from pskit.repro.runner import WARM_UP_CLOCKS, Runner, WorkerFailure, sweep, warm_up_configs
 
 
 class Sudden(Quadratic):
@@ -83,6 +83,19 @@ def test_wrong_input_comes_out_as_such(tmp_path):
     cfg = Config(app={"name": "mf", "data": str(tmp_path / "no_such_file.csv")})
     with pytest.raises(InputError, match="no_such_file"):
         Runner(1).make([PlannedRun(cfg, tmp_path / "run", 0.1, False)])
+
+
+class Broken(Quadratic):
+    """Does not even start."""
+
+    def tables(self, cfg):
+        raise ArithmeticError("as planted")
+
+
+def test_what_cannot_even_warm_up_ends_the_batch(tmp_path):
+    with pytest.raises(WorkerFailure, match="ArithmeticError: as planted"):
+        Runner(2).make([planned(tmp_path / "run", "tests.paper.test_runner:Broken")])
+    assert not multiprocessing.active_children()
 
 
 def test_the_warm_up_covers_every_application_and_policy(tmp_path):

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from figures.measures import final_over_bsp, to_target
 from pskit.analysis.trace import Trace
 from pskit.repro.claims.parts import Part, part
 from pskit.repro.ensemble import Ensemble
@@ -12,16 +13,20 @@ from pskit.repro.ensemble import Ensemble
 def ssp_diverges(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     """F2M-1: SSP's final loss at a high slack over BSP's."""
     slack = tolerance["slack"]
-    ratios = over_bsp(runs, "ssp", slack, tolerance["fraction"], tolerance["step"])
+    same = runs.select(fraction=tolerance["fraction"], step=tolerance["step"])
+    ratios = final_over_bsp(same, "ssp", slack).tolist()
     return [part(f"final loss, SSP s = {slack} / BSP", ratios, low=tolerance["ratio"], strict=True)]
 
 
 def essp_converges(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     """F2M-2: ESSP's final loss over BSP's at every slack, and its spread over the slacks."""
-    fraction, step = tolerance["fraction"], tolerance["step"]
+    same = runs.select(fraction=tolerance["fraction"], step=tolerance["step"])
     parts, finals = [], []
-    for slack in tolerance["slacks"]:
-        ratios = over_bsp(runs, "essp", slack, fraction, step)
+    smallest, largest = tolerance["slacks"]
+    for slack in same.select(policy="essp").values("slack"):
+        if not smallest <= slack <= largest:
+            continue
+        ratios = final_over_bsp(same, "essp", slack).tolist()
         parts.append(part(f"final loss, ESSP s = {slack} / BSP", ratios, high=tolerance["ratio"]))
         finals.append(ratios)
     spreads = [max(seed) / min(seed) - 1 for seed in zip(*finals, strict=True)]
@@ -48,8 +53,8 @@ def onset_later(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
         parts.append(
             part(f"onset at {small:.0%} / onset at {large:.0%}, step {step:g}", ratios, low=1.0, strict=True)
         )
-        parts.append(part(f"onset at {large:.0%}, step {step:g}: s", at_large))
-        parts.append(part(f"onset at {small:.0%}, step {step:g}: s", at_small))
+        for fraction, onset in ((large, at_large), (small, at_small)):
+            parts.append(part(f"onset at {fraction:.0%}, step {step:g}: s (infinite: none)", onset))
     return parts
 
 
@@ -57,26 +62,19 @@ def faster(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     """F2M-5: times and clocks to a target loss, SSP and BSP over ESSP."""
     parts = []
     for fraction in tolerance["fractions"]:
-        seconds = to_target(runs, fraction, tolerance, Trace.seconds_to)
-        clocks = to_target(runs, fraction, tolerance, Trace.clocks_to)
+        same = runs.select(fraction=fraction, step=tolerance["step"])
+        reached = to_target(same, tolerance["slack"], tolerance["target_at"])
         for slow, fast in (("bsp", "ssp"), ("ssp", "essp"), ("bsp", "essp")):
             label = f"{slow.upper()} / {fast.upper()}, {fraction:.0%}"
-            per_second = [a / b for a, b in zip(seconds[slow], seconds[fast], strict=True)]
-            per_clock = [a / b for a, b in zip(clocks[slow], clocks[fast], strict=True)]
-            gaps = [a / b for a, b in zip(per_second, per_clock, strict=True)]
-            parts.append(part(f"seconds to the target, {label}", per_second, low=1.0))
-            parts.append(part(f"clocks to the target, {label}", per_clock))
+            per_second, per_clock = (
+                reached[slow][unit] / reached[fast][unit] for unit in ("second", "clock")
+            )
+            parts.append(part(f"seconds to the target, {label}", per_second.tolist(), low=1.0))
+            parts.append(part(f"clocks to the target, {label}", per_clock.tolist()))
             if fast == "essp":
+                gaps = (per_second / per_clock).tolist()
                 parts.append(part(f"gap per second / gap per clock, {label}", gaps, low=1.0, strict=True))
     return parts
-
-
-def over_bsp(runs: Ensemble, policy: str, slack: int, fraction: float, step: float) -> list[float]:
-    """Final loss over BSP's, seed by seed; infinite where it is not finite."""
-    same = runs.select(fraction=fraction, step=step)
-    bsp = same.select(policy="bsp").each(Trace.final_loss)
-    ours = same.select(policy=policy, slack=slack).each(Trace.final_loss)
-    return [a / b for a, b in zip(ours, bsp, strict=True)]
 
 
 def onsets(runs: Ensemble, fraction: float, step: float) -> list[float]:
@@ -91,26 +89,3 @@ def onsets(runs: Ensemble, fraction: float, step: float) -> list[float]:
         bad = [t.config["ps"]["slack"] for t in ssp.select(seed=seed) if t.diverged()]
         found.append(float(min(bad, default=math.inf)))
     return found
-
-
-def to_target(
-    runs: Ensemble, fraction: float, tolerance: Mapping[str, Any], measure: Any
-) -> dict[str, list[float]]:
-    """Seconds or clocks (by `measure`) to BSP's loss at a share of its clocks, per seed, by policy."""
-    same = runs.select(fraction=fraction, step=tolerance["step"])
-    by_policy = {
-        "bsp": same.select(policy="bsp"),
-        "ssp": same.select(policy="ssp", slack=tolerance["slack"]),
-        "essp": same.select(policy="essp", slack=tolerance["slack"]),
-    }
-    targets = [target_loss(trace, tolerance["target_at"]) for trace in by_policy["bsp"]]
-    return {
-        policy: [measure(t, target) for t, target in zip(chosen, targets, strict=True)]
-        for policy, chosen in by_policy.items()
-    }
-
-
-def target_loss(bsp: Trace, share: float) -> float:
-    """BSP's loss after `share` of its clocks."""
-    loss = bsp.loss()
-    return float(loss["value"][loss["clock"] <= share * loss["clock"][-1]][-1])

@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
     @property
     def margin(self) -> float:
-        """Distance to the nearer end relative to it (as it is, to 0), negative outside; infinite without ends."""
+        """Distance to the nearer end relative to it, negative outside; infinite without ends."""
         value = self.estimate.value
         below = (value - self.low) / (abs(self.low) or 1.0) if math.isfinite(self.low) else math.inf
         above = (self.high - value) / (abs(self.high) or 1.0) if math.isfinite(self.high) else math.inf
@@ -78,9 +78,9 @@ def part(
 
 
 def number(value: float) -> str:
-    """Three significant digits; plain words for what is no number."""
+    """Four significant digits; a plain word for infinity."""
     if math.isinf(value):
         return "infinite" if value > 0 else "-infinite"
     if value and not 1e-3 <= abs(value) < 1e5:
         return f"{value:.1e}"
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"

@@ -6,17 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from pskit.analysis.staleness import Staleness, total_variation
+from figures.measures import ages, mean_ages
+from pskit.analysis.staleness import total_variation
 from pskit.analysis.trace import Trace
 from pskit.repro.claims.parts import Part, part
 from pskit.repro.ensemble import Ensemble
-
-LAST_CLOCK = 2**31 - 1
-
-
-def ages(trace: Trace) -> Staleness:
-    """Ages of all reads but those of clock 0, where nothing is old yet and all rows are fetched once."""
-    return trace.staleness().between(1, LAST_CLOCK)
 
 
 def close_to_uniform(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
@@ -82,12 +76,6 @@ def regimes(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
             low=tolerance["straggler_share"],
         ),
     ]
-
-
-def mean_ages(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Clock (n,) from 1 on, and the mean age of the reads at it (n,)."""
-    curve = ages(trace).mean_by_clock()
-    return curve["clock"], curve["mean"]
 
 
 def late_mean(trace: Trace) -> float:

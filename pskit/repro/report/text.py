@@ -14,12 +14,12 @@ def render(report: Report) -> str:
         *(f"- {status}: {meaning}" for status, meaning in STATUS_MEANING.items()),
         "",
         METHOD,
-        "",
-        "| claim | status | what the paper says | expected | decisive value | seeds |",
-        "|---|---|---|---|---|---|",
     ]
     tested = [v for v in report.verdicts if v.status != NOT_TESTED]
     untested = [v for v in report.verdicts if v.status == NOT_TESTED]
+    if tested:
+        lines += ["", "| claim | status | what the paper says | expected | decisive value | seeds |"]
+        lines += ["|---|---|---|---|---|---|"]
     for v in tested:
         cells = (v.id, v.status, v.claim.paper, v.claim.expected, value_text(v), str(v.seeds))
         lines.append("| " + " | ".join(_cell(c) for c in cells) + " |")
@@ -33,7 +33,12 @@ def render(report: Report) -> str:
             lines += [f"![{figure.title}](figures/{figure.files[0]})", ""]
         lines.append(figure.caption)
     if untested:
-        lines += ["", "## Not tested", "", *(f"- **{v.id}**: {v.claim.paper}. {v.why}." for v in untested)]
+        lines += [
+            "",
+            "## Not tested",
+            "",
+            *(f"- **{v.id}**: {v.claim.paper}. Not tested: {v.why}." for v in untested),
+        ]
     machine = "; ".join(f"{key}: {value}" for key, value in report.machine.items())
     lines += ["", "## Made on", "", machine, ""]
     return "\n".join(lines)

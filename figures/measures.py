@@ -1,0 +1,57 @@
+"""Numbers that a figure shows and a claim is about, defined once."""
+
+from typing import Any
+
+import numpy as np
+
+from figures.kit import Floats, Runs
+from pskit.analysis.staleness import Staleness
+from pskit.analysis.trace import Trace
+
+LAST_CLOCK = 2**31 - 1
+
+
+def ages(trace: Trace) -> Staleness:
+    """Ages of all reads but those of clock 0, where nothing is old yet and all rows are fetched once."""
+    return trace.staleness().between(1, LAST_CLOCK)
+
+
+def mean_ages(trace: Trace) -> tuple[Floats, Floats]:
+    """Clock (n,) from 1 on, and the mean age of the reads at it (n,)."""
+    curve = ages(trace).mean_by_clock()
+    return curve["clock"], curve["mean"]
+
+
+def final_over_bsp(runs: Runs, policy: str, slack: int) -> Floats:
+    """Final loss over BSP's of the same seed, one value per seed; infinite where it is not finite."""
+    ours, bsp = (
+        np.array([trace.final_loss() for trace in same])
+        for same in (runs.select(policy=policy, slack=slack), runs.select(policy="bsp"))
+    )
+    return ours / bsp
+
+
+def to_target(runs: Runs, slack: int, share: float) -> dict[str, dict[str, Floats]]:
+    """How long until BSP's loss after ``share`` of its clocks is reached.
+
+    Returns
+    -------
+    dict
+        By policy, ``second`` (emulated) and ``clock``: one value per seed.
+    """
+    chosen: dict[str, Any] = {"bsp": runs.select(policy="bsp")}
+    chosen |= {policy: runs.select(policy=policy, slack=slack) for policy in ("ssp", "essp")}
+    targets = [target_loss(trace, share) for trace in chosen["bsp"]]
+    return {
+        policy: {
+            "second": np.array([t.seconds_to(loss) for t, loss in zip(same, targets, strict=True)]),
+            "clock": np.array([t.clocks_to(loss) for t, loss in zip(same, targets, strict=True)]),
+        }
+        for policy, same in chosen.items()
+    }
+
+
+def target_loss(bsp: Trace, share: float) -> float:
+    """Loss after ``share`` of the clocks."""
+    loss = bsp.loss()
+    return float(loss["value"][loss["clock"] <= share * loss["clock"][-1]][-1])
