@@ -1,7 +1,7 @@
 """Fingerprints: of a schedule, of its values, of files, and of the package's own code."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 STREAMS = ("messages", "clocks", "updates", "reads")
+
+AFTER_A_RUN = ("analysis", "auditing", "cli.py", "console", "explore", "repro")
+"""Rooms of the package in which nothing happens before a run folder is written."""
 
 
 class ScheduleHash:
@@ -62,17 +65,22 @@ def file_sha256(path: Path) -> str:
 
 @lru_cache
 def code_fingerprint() -> str:
-    """Return the `source_fingerprint` of the package itself.
+    """Return the `source_fingerprint` of what makes a run: not of what looks at finished ones.
 
     Together with the config's fingerprint it says whether a finished run may be used again.
     """
-    return source_fingerprint(Path(__file__).resolve().parents[1])
+    return source_fingerprint(Path(__file__).resolve().parents[1], AFTER_A_RUN)
 
 
-def source_fingerprint(root: Path) -> str:
-    """SHA-256 over the names and contents of the ``.py`` files below ``root``."""
+def source_fingerprint(root: Path, leave_out: Collection[str] = ()) -> str:
+    """SHA-256 over the names and contents of the ``.py`` files below ``root``.
+
+    ``leave_out`` names files and folders directly in ``root`` that do not count.
+    """
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py"), key=lambda p: p.relative_to(root).as_posix()):
+        if path.relative_to(root).parts[0] in leave_out:
+            continue
         content = path.read_bytes()
         digest.update(f"{path.relative_to(root).as_posix()}\0{len(content)}\0".encode())
         digest.update(content)

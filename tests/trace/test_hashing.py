@@ -1,8 +1,10 @@
 import hashlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pskit.trace import hashing
 from pskit.trace.hashing import code_fingerprint, file_sha256, run_value_hash, source_fingerprint, value_hash
 
 
@@ -60,3 +62,19 @@ def test_the_code_fingerprint_sees_sources_only(sources):
 def test_file_sha256(tmp_path):
     (tmp_path / "x").write_bytes(b"abc" * 100_000)
     assert file_sha256(tmp_path / "x") == hashlib.sha256(b"abc" * 100_000).hexdigest()
+
+
+def test_rooms_may_be_left_out_of_a_source_fingerprint(tmp_path: Path) -> None:
+    for name in ("core/a.py", "console/b.py", "core/console/c.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n")
+    before = source_fingerprint(tmp_path, ["console"])
+    (tmp_path / "console/b.py").write_text("x = 2\n")
+    assert source_fingerprint(tmp_path, ["console"]) == before
+    (tmp_path / "core/console/c.py").write_text("x = 2\n")
+    assert source_fingerprint(tmp_path, ["console"]) != before
+
+
+def test_what_is_left_out_of_the_code_fingerprint_exists() -> None:
+    root = Path(hashing.__file__).parents[1]
+    assert all((root / name).exists() for name in hashing.AFTER_A_RUN)
