@@ -220,6 +220,12 @@ class Client:
             for j, parts in enumerate(state.log.close())
         ]
         state.clock = clock + 1
+        before, after = self.policy.need(clock), self.policy.need(clock + 1)
+        if after < before:  # own updates were dropped on its word
+            raise ProtocolViolation(
+                f"policy {self.policy.name!r}: the need of a GET falls from {before} at clock {clock} "
+                f"to {after} at the next; it may only rise"
+            )
         if state.log.long:
             state.log.drop(lambda rows, seq: self._never_needed(state, rows, seq))
         return effects

@@ -6,6 +6,7 @@ subscriptions and eviction are plain arrays over *global row ids*. Row ``r`` is 
 """
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -51,9 +52,6 @@ class Layout:
         Rows of all tables together.
     row_bytes : tuple of int
         Payload bytes of one row of each table.
-    table_of_row : (n_rows,) uint8
-    bytes_of_row : (n_rows,) int32
-        Payload bytes of each global row.
 
     Raises
     ------
@@ -78,14 +76,24 @@ class Layout:
                 raise ValueError(f"table {t.name!r}: dtype {t.dtype!r} is not one of {ALLOWED_DTYPES}")
         if self.shards < 1:
             raise ValueError(f"shards must be at least 1, got {shards}")
-        counts = np.array([t.rows for t in self.tables], dtype=np.int64)
-        self.offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        self._counts = np.array([t.rows for t in self.tables], dtype=np.int64)
+        self.offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._counts)])
         self.n_rows = int(self.offsets[-1])
         self.dtypes = tuple(np.dtype(t.dtype) for t in self.tables)
         self.row_bytes = tuple(t.cols * d.itemsize for t, d in zip(self.tables, self.dtypes, strict=True))
-        self.table_of_row = np.repeat(np.arange(len(self.tables), dtype=np.uint8), counts)
-        self.bytes_of_row = np.array(self.row_bytes, np.int32)[self.table_of_row]
         self._index = {name: i for i, name in enumerate(names)}
+
+    # Made when first asked for: a layout must cost nothing before it is known that the run fits in memory.
+
+    @cached_property
+    def table_of_row(self) -> npt.NDArray[np.uint8]:
+        """Table of each global row (n_rows,)."""
+        return np.repeat(np.arange(len(self.tables), dtype=np.uint8), self._counts)
+
+    @cached_property
+    def bytes_of_row(self) -> npt.NDArray[np.int32]:
+        """Payload bytes of each global row (n_rows,)."""
+        return np.repeat(np.array(self.row_bytes, np.int32), self._counts)
 
     def table_index(self, name: str) -> int:
         """Index of the table called ``name``; KeyError names the known tables."""

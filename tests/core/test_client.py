@@ -6,6 +6,7 @@ import pytest
 from pskit.core import invariants
 from pskit.core.client import NonFiniteUpdate
 from pskit.core.messages import Oplog, ProtocolViolation, Push, Reply, Request, Unsubscribe
+from pskit.core.oplog import SHORT
 from tests.property.cluster import Cluster
 from tests.property.machines import POLICIES
 
@@ -406,7 +407,7 @@ def test_the_log_of_own_updates_stays_short(name, reads, monkeypatch):
             cluster.inc(worker, range(40))
         tick(cluster, 0, 1)
         longest = max(longest, len(log.entries()))
-    assert longest <= 600, "of 2400"
+    assert longest <= SHORT, "of 2400"
 
 
 def small_inc(cluster, worker, rows):

@@ -231,3 +231,14 @@ def test_watch_sees_who_leaves(cluster):
     cluster.watch.shard_did(0, [left])
     with pytest.raises(InvariantBroken, match="leaving, once"):
         cluster.watch.shard_did(0, [left])
+
+
+def test_asp_fetches_in_every_clock():
+    cluster = Cluster("asp", clients=1)
+    cluster.get(0, [0])
+    cluster.run_links()
+    cluster.clock(0)
+    read = cluster.done[0]
+    invariants.fetched_in_this_clock(read)
+    with pytest.raises(InvariantBroken, match="fetched in this clock: worker 0 at clock 1"):
+        invariants.fetched_in_this_clock(read._replace(clock=1))

@@ -2,6 +2,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from pskit.core.client import Client
+from pskit.core.layout import Layout, TableSpec
+from pskit.core.messages import ProtocolViolation
 from pskit.core.policies import (
     ASP,
     BSP,
@@ -14,6 +17,7 @@ from pskit.core.policies import (
     policy_names,
     register_policy,
 )
+from pskit.core.rows import RowPools
 
 
 def ps(policy, slack=None, push=None):
@@ -67,3 +71,16 @@ def test_a_users_policy(monkeypatch):
     assert type(make_policy(ps("patient", 1))) is Patient
     with pytest.raises(ValueError, match="named 'ssp' is registered already"):
         register_policy(type("Other", (Policy,), {"name": "ssp"}))
+
+
+def test_a_need_that_falls_is_the_policys_fault():
+    class Wavering(SSP):
+        name = "wavering"
+
+        def need(self, clock):
+            return -(clock % 2)
+
+    layout = Layout([TableSpec("a", 1, 1, "i8")])
+    client = Client(0, [0], layout, Wavering(), RowPools(layout))
+    with pytest.raises(ProtocolViolation, match="'wavering'.*falls from 0 at clock 0 to -1"):
+        client.clock(0)

@@ -1,5 +1,6 @@
 """Consistency policies by name."""
 
+from importlib import import_module
 from typing import Any
 
 from pskit.core.policies.asp import ASP
@@ -17,11 +18,25 @@ def policy_names() -> list[str]:
 
 
 def policy_class(name: str) -> type[Policy]:
-    """The class registered as ``name``; KeyError names the known ones."""
-    try:
+    """The class registered as ``name``, or found as ``module:Class``.
+
+    Raises
+    ------
+    KeyError
+        When there is none, with the reason.
+    """
+    if name in _POLICIES:
         return _POLICIES[name]
-    except KeyError:
-        raise KeyError(f"no policy {name!r}; known are {policy_names()}") from None
+    module, _, attribute = name.partition(":")
+    if not attribute:
+        raise KeyError(f"no policy {name!r}; known are {policy_names()}")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise KeyError(f"no policy {name!r}: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, Policy)):
+        raise KeyError(f"no policy {name!r}: {attribute} is not a subclass of pskit.Policy")
+    return found
 
 
 def register_policy(policy: type[Policy]) -> type[Policy]:
