@@ -1,4 +1,4 @@
-"""A single-node parameter-server laboratory: BSP, SSP, ESSP and ASP in virtual time.
+"""A single-node parameter-server laboratory: BSP, SSP, ESSP and ASP, in virtual time or live.
 
     cfg = pskit.load_config("experiments/mf.toml", overrides=["ps.policy=essp"])
     trace = pskit.run(cfg, out="runs/a")
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from pskit.auditing import audit
     from pskit.config import Config, load_config
     from pskit.core.policies import Policy, register_policy
-    from pskit.errors import InputError
+    from pskit.errors import InputError, RunFailed
     from pskit.running import run
 
 _HOME = {
     "Config": "pskit.config",
     "InputError": "pskit.errors",
     "Policy": "pskit.core.policies",
+    "RunFailed": "pskit.errors",
     "TableSpec": "pskit.apps.base",
     "Trace": "pskit.analysis.trace",
     "audit": "pskit.auditing",
@@ -36,6 +37,7 @@ __all__ = [
     "Config",
     "InputError",
     "Policy",
+    "RunFailed",
     "TableSpec",
     "Trace",
     "audit",

@@ -1,6 +1,7 @@
 """The command line: thin over `pskit.run`, `pskit.open_trace` and what `pskit.console` shows.
 
-Exit codes: 0 fine; 1 a failed audit or an unforeseen end; 2 wrong input; 3 the run diverged; 130 interrupted.
+Exit codes: 0 fine; 1 a failed audit or an unforeseen end; 2 wrong input; 3 the run diverged; 4 a process of a
+live run died; 130 interrupted.
 """
 
 import functools
@@ -14,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from pskit.errors import InputError
+from pskit.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
     from pskit.config import Config
 
-FAILED, WRONG_INPUT, DIVERGED, INTERRUPTED = 1, 2, 3, 130
+FAILED, WRONG_INPUT, DIVERGED, PROCESS_DIED, INTERRUPTED = 1, 2, 3, 4, 130
 
 app = typer.Typer(
     help="A parameter-server laboratory: BSP, SSP, ESSP and ASP on an emulated cluster.",
@@ -49,6 +50,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             failure, message, code = interrupt, str(interrupt) or "interrupted", INTERRUPTED
         except InputError as error:
             failure, message, code = error, f"error: {error}", WRONG_INPUT
+        except RunFailed as error:
+            failure, message, code = error, f"error: {error}", PROCESS_DIED
         except (RuntimeError, OSError, MemoryError) as error:
             failure, message, code = error, f"error: {type(error).__name__}: {error}", FAILED
         if options["debug"]:
@@ -78,7 +81,7 @@ def run(
 ) -> None:
     """Run a config and write its trace.
 
-    Ends with 0 when it finished, with 3 when it diverged.
+    Ends with 0 when it finished, with 3 when it diverged, with 4 when a process of a live run died.
     """
     import pskit
     from pskit.console.progress import showing_progress
@@ -119,11 +122,68 @@ def audit(folder: RunFolder, debug: Debug = False) -> None:
 
 @command
 def report(folder: RunFolder, debug: Debug = False) -> None:
-    """Show a run: loss, ages of reads, waiting, messages."""
+    """Show a run: loss, ages of reads, waiting, messages; or the steps of a violation that explore found."""
     import pskit
+    from pskit.console.explore import print_story
     from pskit.console.tables import print_report
+    from pskit.explore import replay
 
+    if folder.is_file():
+        print_story(Console(), replay(folder))
+        return
     print_report(Console(), pskit.open_trace(folder), folder)
+
+
+@command
+def explore(
+    policy: Annotated[str, typer.Option(help="Consistency policy.")] = "essp",
+    clients: Annotated[int, typer.Option(help="Clients.")] = 2,
+    threads: Annotated[int, typer.Option(help="Workers of each client.")] = 1,
+    shards: Annotated[int, typer.Option(help="Server shards.")] = 2,
+    rows: Annotated[int, typer.Option(help="Rows of each shard.")] = 1,
+    clocks: Annotated[int, typer.Option(help="Clocks of each worker.")] = 2,
+    slack: Annotated[
+        int | None, typer.Option(help="Slack.", show_default="1, or 0 where the policy takes none")
+    ] = None,
+    deltas: Annotated[bool, typer.Option("--deltas", help="Pushes carry changed entries only.")] = False,
+    capacity: Annotated[int, typer.Option(help="Rows that a cache may keep; 0 = all.")] = 0,
+    evictions: Annotated[bool, typer.Option("--evictions", help="Evict any row at any moment.")] = False,
+    lossy: Annotated[bool, typer.Option("--lossy", help="Links lose, repeat and reorder.")] = False,
+    leave: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORKER:CLOCKS", help="Leave after so many clocks. Repeatable."),
+    ] = None,
+    script: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORKER:SCRIPT", help="Calls of a worker, e.g. '0:G0,1 I0 C L'. Repeatable."),
+    ] = None,
+    max_states: Annotated[
+        int | None, typer.Option(metavar="N", help="Give up beyond so many states.", show_default="5000000")
+    ] = None,
+    trace: Annotated[Path, typer.Option(metavar="FILE", help="Where to write a violation's steps.")] = Path(
+        "violation.json"
+    ),
+    debug: Debug = False,
+) -> None:
+    """Visit all reachable states of a small system of the real core.
+
+    Ends with 1 when an invariant breaks, and writes a shortest way there, which `pskit report FILE` shows.
+    """
+    from pskit.console.explore import print_story, print_verdict, scripts_of, showing_search
+    from pskit.explore import MOST_STATES, System, save, tell
+    from pskit.explore import explore as search
+
+    own = scripts_of(leave or [], script or [], clients, threads, shards, rows)
+    sizes = (clients, threads, shards, rows, clocks)
+    system = System(policy, slack, deltas, *sizes, own, capacity, evictions, lossy)
+    with showing_search(Console(stderr=True)) as progress:
+        verdict = search(system, max_states or MOST_STATES, progress=progress)
+    print_verdict(Console(), verdict)
+    if verdict.violation is not None:
+        story = tell(system, verdict.path, verdict.violation)
+        save(story, trace)
+        print_story(Console(), story, trace)
+        raise typer.Exit(FAILED)
 
 
 @command

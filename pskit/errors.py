@@ -6,3 +6,10 @@ class InputError(ValueError):
 
     The command line prints it as one paragraph and ends with exit code 2.
     """
+
+
+class RunFailed(RuntimeError):
+    """A process of a live run died or could not go on: says which, where it was and who waited for what.
+
+    The command line ends with exit code 4.
+    """

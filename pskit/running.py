@@ -1,9 +1,7 @@
 """From a config to a run folder: `run`."""
 
-import os
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +10,9 @@ from pskit.apps import make_app
 from pskit.config import Config
 from pskit.core.layout import Layout
 from pskit.errors import InputError
-from pskit.runtime.memory import check_memory, estimate_bytes, peak_bytes
-from pskit.runtime.sim import Simulation
+from pskit.runtime.base import Report, runtime_named
+from pskit.runtime.memory import check_memory, peak_bytes
 from pskit.trace.manifest import build_manifest
-from pskit.trace.recorder import Recorder
 from pskit.trace.store import check_target, write_run
 
 Progress = Callable[[int, int, dict[str, Any]], None]
@@ -42,7 +39,7 @@ def run(
     progress : callable, optional
         ``progress(done_clocks, total_clocks, info)``, about five times a second.
     threads : int, optional
-        Threads for large kernels; default all cores. Changes no result.
+        Threads for large kernels in virtual time; default all cores. Changes no result.
 
     Returns
     -------
@@ -53,26 +50,20 @@ def run(
     ------
     InputError
         On wrong input; nothing is written.
+    RunFailed
+        A process of a live run died or could not go on; nothing is written.
     KeyboardInterrupt
-        After the trace so far was written, marked ``interrupted``.
+        After the trace so far was written, marked ``interrupted``. A live run that had not begun leaves none.
     """
     if out is not None:
         check_target(out, force)
     started = time.perf_counter()
     app = make_app(cfg.app.name)
     layout = _layout(app, cfg)
-    estimate = estimate_bytes(cfg, layout)
+    runtime = runtime_named(cfg.run.runtime)
+    estimate = runtime.estimate_bytes(cfg, layout)
     check_memory(estimate)
-    recorder = Recorder(layout, cfg.workers, cfg.run.trace, cfg.run.seed)
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        simulation = Simulation(cfg, app, layout, recorder, pool, _reporter(progress, cfg))
-        interrupted = None
-        try:
-            simulation.run()
-        except KeyboardInterrupt as signal:
-            interrupted = signal
-        outcome = simulation.outcome("interrupted" if interrupted else None)
-        simulation.close()
+    recorder, outcome, facts = runtime.execute(cfg, app, layout, threads, _reporter(progress, cfg))
     columns = recorder.finish()
     tables = {
         f"{kind}:{name}": values
@@ -92,12 +83,13 @@ def run(
         memory_peak=peak_bytes(),
     )
     manifest |= {"emulated_ns": outcome.emulated, "events": outcome.events, "data": _described(app, cfg)}
+    manifest |= facts
     if out is not None:
         write_run(
             out, config_toml=cfg.to_toml(), manifest=manifest, columns=columns, tables=tables, force=force
         )
-    if interrupted:
-        raise interrupted
+    if outcome.status == "interrupted":
+        raise KeyboardInterrupt
     return Trace(manifest, columns, tables, Path(out) if out is not None else None)
 
 
@@ -115,16 +107,16 @@ def _described(app: Any, cfg: Config) -> str:
     return str(describe(cfg)) if describe else cfg.app.name
 
 
-def _reporter(progress: Progress | None, cfg: Config) -> Callable[[Simulation], None] | None:
+def _reporter(progress: Progress | None, cfg: Config) -> Report | None:
     if progress is None:
         return None
     last = [time.perf_counter()]
 
-    def report(simulation: Simulation) -> None:
+    def report(state: Callable[[], tuple[int, dict[str, Any]]]) -> None:
         now = time.perf_counter()
         if now - last[0] >= SECONDS_BETWEEN_REPORTS:
             last[0] = now
-            done, info = simulation.progress()
+            done, info = state()
             progress(done, cfg.app.clocks, info)
 
     return report

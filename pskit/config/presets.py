@@ -51,8 +51,8 @@ def overlay(weak: Tree, strong: Tree, path: tuple[str, ...] = ()) -> Tree:
 
     - a distribution that names its `model` replaces the weaker distribution as a whole (with floor and
       reversion), so that it means what it says whatever the preset is;
-    - a new `ps.policy` or `app.name` drops the weaker keys that it does not have, so that one file with a
-      slack serves `--set ps.policy=bsp` too.
+    - a new `ps.policy`, `app.name` or `run.runtime` drops the weaker keys that it does not have, so that one
+      file with a slack serves `--set ps.policy=bsp` too.
     """
     dropped = _dependants(path, strong)
     result = {key: value for key, value in weak.items() if key not in dropped}
@@ -73,4 +73,6 @@ def _dependants(path: tuple[str, ...], strong: Tree) -> frozenset[str]:
             return foreign_ps_keys(policy_class(strong["policy"]))
         case ("app",) if isinstance(strong.get("name"), str):
             return foreign_app_keys(strong["name"])
+        case ("run",) if strong.get("runtime") == "sim":
+            return frozenset({"time_scale"})
     return frozenset()

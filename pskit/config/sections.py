@@ -12,6 +12,8 @@ from pskit.core.policies import UNBOUNDED, Policy, policy_class, policy_names
 
 LARGEST_CLUSTER = 100_000
 DEFAULT_SLACK = 8
+DEFAULT_TIME_SCALE = 0.2
+"""With it 16 workers of the flagship experiment keep their times on two idle cores."""
 # Keys of [app] that only some of the built-in applications have; a user's own application has them all.
 APP_KEYS: dict[str, frozenset[str]] = {
     "mf": frozenset({"data", "rank", "reg", "biases", "clock_fraction", "holdout", "kernel"}),
@@ -125,18 +127,26 @@ class PsConfig(Section):
     @field_validator("policy")
     @classmethod
     def _known_policy(cls, policy: str) -> str:
-        if policy not in policy_names():
-            raise not_one_of("policy", policy_names())
+        if ":" in policy:
+            try:
+                policy_class(policy)
+            except KeyError as error:
+                raise broken_rule(str(error.args[0])) from error
+        elif policy not in policy_names():
+            raise not_one_of("policy", [*policy_names(), "module:Class"])
         return policy
 
     @model_validator(mode="before")
     @classmethod
     def _fit_the_policy(cls, given: Any) -> Any:
         """Refuse what the policy leaves no choice in, and fill in its defaults."""
-        if not isinstance(given, dict) or given.get("policy", "essp") not in policy_names():
+        if not isinstance(given, dict):
             return given
         name = given.get("policy", "essp")
-        policy = policy_class(name)
+        try:
+            policy = policy_class(name)
+        except (KeyError, AttributeError):  # not a policy, or not even text: said about the key itself
+            return given
         bounded = policy.takes_slack or policy(slack=0).need(0) != UNBOUNDED
         if not policy.takes_slack and given.get("slack", 0 if bounded else None) != (0 if bounded else None):
             what = "has slack 0 by definition" if bounded else "has no bound"
@@ -209,7 +219,17 @@ class NetworkConfig(Section):
 class RunConfig(Section):
     """How the run is executed and recorded."""
 
-    runtime: Annotated[Literal["sim"], Field(description="the runtime")] = "sim"
+    runtime: Annotated[
+        Literal["sim", "live"],
+        Field(description="how time passes: sim (virtual) or live (processes on the wall clock)"),
+    ] = "sim"
+    time_scale: Annotated[
+        float | None,
+        Field(
+            gt=0, le=1000, description="the real seconds that an emulated second takes, above 0, such as 0.1"
+        ),
+    ] = None
+    """None in virtual time, which takes no real time."""
     seed: Annotated[int, Field(ge=0, lt=2**63, description="the seed of all random numbers, 0 or more")] = 0
     trace: Annotated[
         Literal["summary", "full"],
@@ -224,3 +244,17 @@ class RunConfig(Section):
     eval_every: Annotated[
         int, Field(ge=1, description="the number of clocks between evaluations, 1 or more")
     ] = 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_real_time_has_a_scale(cls, given: Any) -> Any:
+        """Refuse a time scale in virtual time, and fill in the default of the live runtime."""
+        if not isinstance(given, dict):
+            return given
+        if given.get("runtime", "sim") == "live":
+            return {"time_scale": DEFAULT_TIME_SCALE} | given
+        if "time_scale" in given:
+            raise broken_rule(
+                'virtual time has no scale; leave time_scale out, or choose runtime = "live"', "time_scale"
+            )
+        return given

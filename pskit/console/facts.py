@@ -78,6 +78,7 @@ def facts(trace: Trace) -> dict[str, str]:
         "excursion of loss": _or_dash(lambda: number(trace.excursion())),
         "mean age": f"{number(staleness.mean())} clocks",
         "variance of age": number(staleness.var()),
+        **effective_step(trace),
         **{name: share(part) for name, part in time_shares(trace).items()},
         "time per clock, median": _seconds(trace.clock_time(0.5)),
         "time per clock, 99%": _seconds(trace.clock_time(0.99)),
@@ -85,7 +86,36 @@ def facts(trace: Trace) -> dict[str, str]:
         "bytes": format_bytes(total["bytes"]),
         "emulated time": format_span(int(manifest["emulated_ns"])),
         "wall time": format_span(round(manifest["wall_seconds"] * 1e9)),
+        **fidelity(trace),
     }
+
+
+def effective_step(trace: Trace) -> dict[str, str]:
+    """step x workers x mean age: how far the others move while a copy ages, in units of one gradient.
+
+    Steps of all workers add up, so with it the largest step that converges shrinks. Nothing for a run without
+    reads.
+    """
+    app, cluster, age = trace.config["app"], trace.config["cluster"], trace.staleness().mean()
+    if "step" not in app or math.isnan(age):
+        return {}
+    value = app["step"] * cluster["clients"] * cluster["threads"] * age
+    falls = app.get("schedule", "constant") != "constant"
+    return {"step x workers x mean age": number(value) + (", with the first step" if falls else "")}
+
+
+def fidelity(trace: Trace) -> dict[str, str]:
+    """How well a live run kept its times, and what would help; nothing for a run in virtual time."""
+    found = trace.manifest.get("fidelity")
+    if found is None:
+        return {}
+    late = found["lateness_us"]
+    p50, p99, most = (format_span(round(late[name] * 1000)) for name in ("p50", "p99", "max"))
+    rows = {
+        "fidelity": f"{found['verdict']} at {found['time_scale']:g} s per emulated second: {found['reason']}",
+        "lateness of messages": f"median {p50}, 99% {p99}, most {most} (real time)",
+    }
+    return rows | ({"advice": found["advice"]} if found["advice"] else {})
 
 
 def hashes(trace: Trace) -> dict[str, str]:

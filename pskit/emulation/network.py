@@ -22,6 +22,27 @@ FAN_SIZE = 256
 """Links that are set up together, at most."""
 
 
+class Cards:
+    """The network cards of all machines: until when each is busy.
+
+    Parameters
+    ----------
+    machines : int
+    """
+
+    __slots__ = ("_free",)
+
+    def __init__(self, machines: int) -> None:
+        self._free = [0] * machines
+
+    def occupy(self, card: int, now: int, duration: int) -> int:
+        """Queue a message for ``duration`` ns at a card: when it has left."""
+        free = self._free
+        departure = max(now, free[card]) + duration
+        free[card] = departure
+        return departure
+
+
 class Network:
     """Links and cards of one run.
 
@@ -30,11 +51,13 @@ class Network:
     cfg : Config
         Read: ``network``, ``cluster.clients``, ``cluster.placement``, ``ps.shards``.
     seed : int
+    cards : Cards, optional
+        For processes that share them; by default of its own.
 
     Links are set up when first used, together with other links of the same sender.
     """
 
-    def __init__(self, cfg: "Config", seed: int) -> None:
+    def __init__(self, cfg: "Config", seed: int, cards: "Cards | None" = None) -> None:
         clients, shards = cfg.cluster.clients, cfg.ps.shards
         self._seed = seed
         self._rulebook = Rulebook(cfg.network)
@@ -45,7 +68,7 @@ class Network:
         colocated = cfg.cluster.placement == "colocated"
         self._machines = list(range(clients))
         self._machines += [j % clients if colocated else clients + j for j in range(shards)]
-        self._card_free = [0] * self._size
+        self._cards = cards or Cards(self._size)
         # By src * size + dst; None within a machine.
         self._links: dict[int, Link | None] = {}
 
@@ -75,11 +98,7 @@ class Network:
             return now, False
         bandwidth = self._bandwidth
         if bandwidth is not None:
-            free = self._card_free
-            if free[link.card] > now:
-                now = free[link.card]
-            now += -(-nbytes * NS_PER_SECOND // bandwidth)
-            free[link.card] = now
+            now = self._cards.occupy(link.card, now, -(-nbytes * NS_PER_SECOND // bandwidth))
         visible_at = now + next(link.latencies)
         if link.losses is not None and next(link.losses):
             return visible_at, True

@@ -7,6 +7,7 @@ import numpy as np
 
 from pskit.core.client import Client, Waiter, WorkerState
 from pskit.core.messages import Request
+from pskit.core.oplog import SHORT
 from pskit.core.rows import RowPools
 from pskit.explore.ledger import Counts
 from pskit.explore.system import System
@@ -25,6 +26,8 @@ KNOWN = {
 
 
 class FrozenLog(NamedTuple):
+    """Own updates, see `pskit.core.oplog.TableLog`."""
+
     seq: int
     rows: bytes
     delta: bytes
@@ -68,7 +71,7 @@ class FrozenCache(NamedTuple):
     push_applied: bytes
     fetched: bytes
     used: bytes
-    count: int
+    cached: int
     hand: int
 
 
@@ -122,29 +125,47 @@ class ClientBox:
         table = log.tables[0]
         n, used = table.n_units, table.used
         units = FrozenLog(
-            log.seq, table.rows[:used].tobytes(), table.delta[:used].tobytes(), table.start[: n + 1].tobytes(),
+            log.seq,
+            table.rows[:used].tobytes(),
+            table.delta[:used].tobytes(),
+            table.start[: n + 1].tobytes(),
             table.seq[:n].tobytes(),
-        )  # fmt: skip
+        )
         frozen = None
         if waiter is not None:
             have = np.ones(len(waiter.rows), np.bool_)
             have[waiter.missing] = False
             frozen = FrozenWaiter(
-                rows_of(waiter.rows), waiter.clock, waiter.need, rows_of(waiter.missing),
-                rows_of(waiter.have_clock[have]), rows_of(waiter.have_version[have]), rows_of(waiter.have_own[have]),
-                self.pool.values[waiter.have_slot[have]].tobytes(), waiter.hit.tobytes(),
-            )  # fmt: skip
+                rows_of(waiter.rows),
+                waiter.clock,
+                waiter.need,
+                rows_of(waiter.missing),
+                rows_of(waiter.have_clock[have]),
+                rows_of(waiter.have_version[have]),
+                rows_of(waiter.have_own[have]),
+                self.pool.values[waiter.have_slot[have]].tobytes(),
+                waiter.hit.tobytes(),
+            )
         return FrozenWorker(self.done[worker], state.clock, state.present, units, frozen)
 
     def _freeze_cache(self) -> FrozenCache:
         cache = self.machine.cache
-        at = np.flatnonzero(cache.row_clock >= 0)
+        cached = cache.row_clock >= 0
+        at = np.flatnonzero(cached)
+        used = cache.used & cached if len(cache.used) else cache.used  # a reply marks its rows as used
         return FrozenCache(
-            cache.row_clock.tobytes(), cache.row_version[at].tobytes(), cache.row_applied[at].tobytes(),
-            self.pool.values[cache.slot[at]].tobytes(), cache.push_clock.tobytes(), cache.push_version.tobytes(),
-            cache.push_applied.tobytes(), cache.fetched.tobytes(), cache.used.tobytes(), int(cache.count),
+            cache.row_clock.tobytes(),
+            cache.row_version[at].tobytes(),
+            cache.row_applied[at].tobytes(),
+            self.pool.values[cache.slot[at]].tobytes(),
+            cache.push_clock.tobytes(),
+            cache.push_version.tobytes(),
+            cache.push_applied.tobytes(),
+            cache.fetched.tobytes(),
+            used.tobytes(),
+            int(cache.count),
             int(cache.hand),
-        )  # fmt: skip
+        )
 
     def _versions_in_use(self) -> set[tuple[int, int]]:
         """(shard, version) of the copies, of the last pushes, and of what waiting GETs were served."""
@@ -203,11 +224,11 @@ class ClientBox:
         for name in ("push_clock", "push_version", "push_applied", "fetched", "used"):
             array = getattr(cache, name)
             array.ravel()[:] = np.frombuffer(getattr(state, name), array.dtype)
-        cache.count, cache.hand = state.count, state.hand
+        cache.count, cache.hand = state.cached, state.hand
 
     def _thaw_log(self, live: WorkerState, state: FrozenLog) -> None:
         log, table = live.log, live.log.tables[0]
-        log.seq, log._limit = state.seq, -1 if self._trim else 256
+        log.seq, log._limit = state.seq, -1 if self._trim else SHORT
         start, units = np.frombuffer(state.start, np.int64), np.frombuffer(state.units, np.int64)
         table.n_units, used = len(units), int(start[-1])
         table.start[: len(start)], table.seq[: len(units)] = start, units

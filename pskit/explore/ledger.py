@@ -1,6 +1,6 @@
 """What the scripts make of a system, for the invariants: all update units, known beforehand.
 
-A `pskit.core.invariants.Ledger` of a run records what was done. An explored state has many histories, so
+A `pskit.core.ledger.Ledger` of a run records what was done. An explored state has many histories, so
 here the ledger says what any of them must have come to: which units a copy holds follows from the counts
 that travel with it (see `pskit.explore.machines`), and their sums follow from the scripts.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pskit.core.invariants import Ledger, broken
+from pskit.core.ledger import Ledger, broken
 from pskit.core.messages import Values
 from pskit.explore.script import units_of
 from pskit.explore.system import System
@@ -30,11 +30,15 @@ class ScriptLedger(Ledger):
 
     def __init__(self, system: System) -> None:
         layout = system.layout
-        initial = {t.name: np.zeros((t.rows, t.cols), d) for t, d in zip(layout.tables, layout.dtypes, strict=True)}
+        initial = {
+            t.name: np.zeros((t.rows, t.cols), d) for t, d in zip(layout.tables, layout.dtypes, strict=True)
+        }
         super().__init__(layout, initial, range(system.workers))
         self._units = [
             [
-                units_of(tuple(call for move in moves[:n] for call in (*move.incs, move.call)), w, system.workers)
+                units_of(
+                    tuple(call for move in moves[:n] for call in (*move.incs, move.call)), w, system.workers
+                )
                 for n in range(len(moves) + 1)
             ]
             for w, moves in enumerate(system.moves)
@@ -62,7 +66,9 @@ class ScriptLedger(Ledger):
     def included(self, shard: int, version: int) -> Counter[int]:
         counts = self._known.get((shard, version))
         if counts is None:
-            broken("versions", f"there is no version {version} of shard {shard} here, only {dict(self._known)}")
+            broken(
+                "versions", f"there is no version {version} of shard {shard} here, only {dict(self._known)}"
+            )
         counter = self._counters.get(counts)
         if counter is None:
             counter = self._counters[counts] = Counter(dict(enumerate(counts)))

@@ -3,11 +3,16 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from pskit.explore.memo import Memo, Numbers
+
 EMPTY = 0
 
 
 class Arrival(NamedTuple):
-    """Something that can happen on a link: what, the link's content after, and what its end gets."""
+    """Something that can happen on a link: what, the link's content after, and what its end gets.
+
+    ``what`` is unique among all that can happen to one content.
+    """
 
     what: str
     rest: int
@@ -15,28 +20,22 @@ class Arrival(NamedTuple):
 
 
 class Queues:
-    """Every content of a link that was met. Number 0 is the empty one."""
+    """Every content of a FIFO link that was met: message numbers, the oldest first. Number 0 is empty.
+
+    Attributes
+    ----------
+    arrivals : mapping of int to tuple of Arrival
+        What can happen to a content: the oldest message arrives.
+    """
 
     def __init__(self) -> None:
-        self._contents: list[tuple[int, ...]] = [()]
-        self._numbers: dict[tuple[int, ...], int] = {(): EMPTY}
-        self._appended: dict[tuple[int, int], int] = {}
-        self._arrivals: list[tuple[Arrival, ...] | None] = [()]
+        self._contents = Numbers[tuple[int, ...]]()
+        self._contents.of(())
+        self.arrivals = Memo(self._arrivals)
 
     def append(self, content: int, message: int) -> int:
         """Content once ``message`` was sent."""
-        longer = self._appended.get((content, message))
-        if longer is None:
-            longer = self._appended[content, message] = self._number((*self._contents[content], message))
-        return longer
-
-    def arrivals(self, content: int) -> tuple[Arrival, ...]:
-        """What can happen: the oldest message arrives."""
-        found = self._arrivals[content]
-        if found is None:
-            first, *rest = self._contents[content]
-            found = self._arrivals[content] = (Arrival("arrives", self._number(tuple(rest)), (first,)),)
-        return found
+        return self._contents.of((*self._contents[content], message))
 
     def is_quiet(self, content: int) -> bool:
         """Whether nothing is under way."""
@@ -44,12 +43,10 @@ class Queues:
 
     def rename(self, content: int, message: Callable[[int], int]) -> int:
         """The same content with other messages."""
-        return self._number(tuple(message(m) for m in self._contents[content]))
+        return self._contents.of(tuple(message(m) for m in self._contents[content]))
 
-    def _number(self, messages: tuple[int, ...]) -> int:
-        number = self._numbers.get(messages)
-        if number is None:
-            number = self._numbers[messages] = len(self._contents)
-            self._contents.append(messages)
-            self._arrivals.append(None)
-        return number
+    def _arrivals(self, content: int) -> tuple[Arrival, ...]:
+        if content == EMPTY:
+            return ()
+        first, *rest = self._contents[content]
+        return (Arrival("arrives", self._contents.of(tuple(rest)), (first,)),)

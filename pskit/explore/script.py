@@ -40,9 +40,9 @@ _NAMES = {"G": "get", "I": "inc", "U": "undo", "C": "clock", "L": "leave"}
 
 
 def default_script(rows: int, clocks: int) -> str:
-    """Get all rows, add to all, clock(), ``clocks`` times; then leave."""
+    """Get all rows, add to all, clock(), ``clocks`` times; get all rows once more, and leave."""
     every = ",".join(map(str, range(rows)))
-    return " ".join([f"G{every} I{every} C"] * clocks + ["L"])
+    return " ".join([f"G{every} I{every} C"] * clocks + [f"G{every} L"])
 
 
 def parse_script(text: str, rows: int) -> tuple[Call, ...]:
@@ -65,7 +65,7 @@ def parse_script(text: str, rows: int) -> tuple[Call, ...]:
             raise InputError(f"script {text!r}: {word!r} must name ascending rows from 0 to {rows - 1}")
         calls.append(Call(_NAMES[match[1] or match[3]], ids))
     names = [call.name for call in calls]
-    if "undo" in names[: (names + ["clock"]).index("clock")]:
+    if "undo" in names[: [*names, "clock"].index("clock")]:
         raise InputError(f"script {text!r}: before the first C there is nothing to take back with U")
     if "leave" not in names or names.index("leave") != len(names) - 1:
         raise InputError(f"script {text!r}: the last call, and only the last, must be L")

@@ -1,163 +1,200 @@
 """Breadth-first search through all states of a system."""
 
+import gc
+import time
 from array import array
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
 
-from pskit.explore.channels import Channels
-from pskit.explore.links import Queues
-from pskit.explore.machines import Failure, Machines
-from pskit.explore.sides import Side, Sides
-from pskit.explore.symmetry import renamings
+from pskit.explore.liveness import Edges
+from pskit.explore.orbits import Orbits
+from pskit.explore.outcomes import Failure
+from pskit.explore.space import Event, Space, State
 from pskit.explore.system import System
 
-State = tuple[int, ...]
+MOST_STATES = 5_000_000
+"""Where a search gives up by default: at about two gigabytes."""
+
+DEAD = "no way leads from here to the end of all scripts"
+"""Violation of a state that is not stuck itself."""
 
 
-class Space:
-    """The graph of all states: sides of the clients, then states of the shards, all as numbers."""
+class Progress(NamedTuple):
+    """How far a search is: states met and left behind, transitions, and their distance from the start."""
 
-    def __init__(self, system: System, symmetry: bool=True) -> None:
-        self.system = system
-        self.machines = Machines(system)
-        self.sides = Sides(self.machines, Channels() if system.lossy else Queues())
-        C, S = system.clients, system.shards
-        quiet = (0,) * S
-        first = self.machines.start
-        self.start: State = (*(self.sides.number(Side(c, quiet, quiet)) for c in first[:C]), *first[C:])
-        self._renamings = list(renamings(system)) if symmetry else []
-        self._images = {}
-        self._memo = {}
-        self._olds = [(tuple(r.old_clients.tolist()), tuple(r.old_shards.tolist())) for r in self._renamings]
-        self._grouped = {}
-        self._rest = {}
-        self._pairs = {}
-        self._busy = {}
-        self._quiet = {}
+    states: int
+    expanded: int
+    transitions: int
+    depth: int
 
-    def successors(self, state: State):
-        C = self.system.clients
-        locals_, upwards = self.sides.locals, self.sides.upwards
-        out = []
-        for c in range(C):
-            before, after = state[:c], state[c + 1 :]
-            for what, side in locals_(state[c]):
-                out.append(side if type(side) is Failure else (*before, side, *after))
-        for c in range(C):
-            for j, what, side, messages in upwards(state[c]):
-                shard = state[C + j]
-                got = self._grouped.get((shard, messages))
-                if got is None:
-                    got = self._grouped[shard, messages] = self._deliver(shard, messages)
-                if type(got) is Failure:
-                    out.append(got)
-                    continue
-                shard, sends = got
-                new = list(state)
-                new[c] = side
-                new[C + j] = shard
-                for client, ms in sends:
-                    new[client] = self.sides.receive(new[client], j, ms)
-                out.append(tuple(new))
-        return out
 
-    def _deliver(self, shard, messages):
-        sends = {}
-        for m in messages:
-            got = self.machines.deliver(shard, m)
-            if type(got) is Failure:
-                return got
-            shard = got.state
-            for client, msg in got.sends:
-                sends.setdefault(client, []).append(msg)
-        return shard, tuple((c, tuple(ms)) for c, ms in sends.items())
+class Verdict(NamedTuple):
+    """What a search found.
 
-    def wrong(self, state):
-        C = self.system.clients
-        busy = False
-        for c in range(C):
-            side = state[c]
-            q = self._quiet.get(side)
-            if q is None:
-                q = self._quiet[side] = (self.sides.is_busy(side), tuple(C+j for j in self.sides.quiet_shards(side)))
-            b, quiet = q
-            busy |= b
-            for j in quiet:
-                key = (side, state[j])
-                if key not in self._pairs:
-                    self._pairs[key] = self.machines.check_pair(self.sides.sides[side].client, state[j])
-                if self._pairs[key]:
-                    return self._pairs[key]
-        if not busy:
-            return self.machines.check_rest((*(self.sides.sides[s].client for s in state[:C]), *state[C:]))
+    Attributes
+    ----------
+    system : System
+    states : int
+        Different states met; those that differ only in names count once if ``renamings`` > 1.
+    transitions : int
+    depth : int
+        Events between the start and the farthest state expanded.
+    complete : bool
+        Nothing was left out.
+    seconds : float
+    calls : int
+        Calls of real machines.
+    renamings : int
+    violation : str or None
+        The invariant that does not hold.
+    path : list of str
+        A shortest way there: names of events.
+    """
 
-    def canonical(self, state):
-        C = self.system.clients
-        images = self._images
-        best = state
-        sides = []
-        for x in state[:C]:
-            im = images.get(x)
-            if im is None:
-                im = images[x] = [self._side(r, x) for r in self._renamings]
-            sides.append(im)
-        shards = []
-        for x in state[C:]:
-            im = images.get(~x)
-            if im is None:
-                im = images[~x] = [self.machines.rename_state(r, x) for r in self._renamings]
-            shards.append(im)
-        for i, (oc, os) in enumerate(self._olds):
-            other = (*[sides[c][i] for c in oc], *[shards[j][i] for j in os])
-            if other < best:
-                best = other
-        return best
+    system: System
+    states: int
+    transitions: int
+    depth: int
+    complete: bool
+    seconds: float
+    calls: int
+    renamings: int
+    violation: str | None
+    path: list[str]
 
-    def _side(self, r, number):
-        client, up, down = self.sides.sides[number]
-        memo = self._memo.setdefault(id(r), ({}, {}, {}))
-        def f(m):
-            if m not in memo[0]:
-                memo[0][m] = self.machines.rename_message(r, m)
-            return memo[0][m]
-        def g(q):
-            if q not in memo[1]:
-                memo[1][q] = self.sides.links.rename(q, f)
-            return memo[1][q]
-        def h(q):
-            if q not in memo[2]:
-                memo[2][q] = self.machines.rename_state(r, q)
-            return memo[2][q]
-        up = tuple(g(up[j]) for j in r.old_shards)
-        down = tuple(g(down[j]) for j in r.old_shards)
-        return self.sides.number(Side(h(client), up, down))
 
-    def run(self, max_states=10**9):
-        seen = {self.start}
-        parents = array("i", [-1])
-        how = array("H", [0])
-        frontier = [self.start]
-        canonical = self.canonical if self._renamings else (lambda x: x)
-        transitions = depth = index = 0
-        while frontier:
-            nxt = []
-            for state in frontier:
-                bad = self.wrong(state)
-                if bad:
-                    return len(seen), transitions, depth, bad
-                n = 0
-                for new in self.successors(state):
-                    if type(new) is Failure:
-                        return len(seen), transitions, depth, new
-                    key = canonical(new)
-                    if key not in seen:
-                        seen.add(key)
-                        parents.append(index)
-                        how.append(n)
-                        nxt.append(new)
-                    n += 1
-                transitions += n
+def explore(
+    system: System,
+    max_states: int = MOST_STATES,
+    symmetry: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+) -> Verdict:
+    """Go through all states of ``system`` until an invariant breaks.
+
+    Parameters
+    ----------
+    system : System
+    max_states : int
+        Give up beyond so many.
+    symmetry : bool
+        States that differ only in names are one.
+    progress : callable, optional
+        Called now and then.
+    """
+    begin = time.perf_counter()
+    with _no_collection():
+        search = _Search(Space(system), symmetry)
+        search.run(max_states, progress)
+    return Verdict(
+        system,
+        len(search.seen),
+        search.transitions,
+        search.depth,
+        search.complete,
+        time.perf_counter() - begin,
+        search.space.machines.tables.calls,
+        len(search.orbits) if search.orbits else 1,
+        search.violation,
+        search.path,
+    )
+
+
+def is_dead(space: Space, state: State) -> bool:
+    """Whether no way leads from ``state`` to the end; all states that can follow it are searched."""
+    space.start = state
+    search = _Search(space, symmetry=False)
+    search.run(MOST_STATES, None)
+    return search.violation == DEAD
+
+
+class _Search:
+    """State of a search. States are numbered in the order in which they are found.
+
+    Of each only the number of its parent and the position of the event that led to it are kept.
+    """
+
+    def __init__(self, space: Space, symmetry: bool) -> None:
+        self.space = space
+        orbits = Orbits(space) if symmetry else None
+        self.orbits = orbits if orbits and len(orbits) > 1 else None
+        self.seen: dict[State, int] = {}
+        self.parent, self.event = array("I"), array("H")
+        self.edges = Edges()
+        self.transitions = self.depth = 0
+        self.complete = False
+        self.violation: str | None = None
+        self.path: list[str] = []
+
+    def run(self, max_states: int, progress: Callable[[Progress], None] | None) -> None:
+        successors, wrong, seen, edges = self.space.successors, self.space.wrong, self.seen, self.edges
+        layer = [self.space.start]
+        self._find(self.space.start, 0, 0)
+        index = 0
+        while layer:
+            following: list[State] = []
+            met: dict[State, int] = {}  # in this layer: most ways to a state are equally long
+            for state in layer:
+                if (index & 0x3FFF) == 0 and progress is not None:
+                    progress(Progress(len(seen), index, self.transitions, self.depth))
+                if violation := wrong(state):
+                    self._stop(violation, index, None)
+                    return
+                for position, new in enumerate(successors(state)):
+                    self.transitions += 1
+                    if isinstance(new, Failure):
+                        self._stop(new.what, index, position)
+                        return
+                    number = met.get(new)
+                    if number is None:
+                        before = len(seen)
+                        number = met[new] = self._find(new, index, position)
+                        if number == before:
+                            following.append(new)
+                    edges.add(number)
+                edges.close(self.space.at_rest(state))
                 index += 1
-            if len(seen) > max_states:
-                return len(seen), transitions, depth, "cap"
-            frontier = nxt
-            depth += 1
-        return len(seen), transitions, depth, "ok"
+            if len(seen) > max_states and following:
+                return
+            layer = following
+            self.depth += 1
+        self.depth -= 1
+        self.complete = True
+        dead = edges.first_dead()
+        if dead is not None:
+            self._stop(DEAD, dead, None)
+
+    def _find(self, state: State, parent: int, position: int) -> int:
+        """Number of ``state``, which is a new one if it was not met before."""
+        key = self.orbits.representative(state) if self.orbits else state
+        number = self.seen.setdefault(key, len(self.seen))
+        if number == len(self.parent):
+            self.parent.append(parent)
+            self.event.append(position)
+        return number
+
+    def _stop(self, violation: str, index: int, position: int | None) -> None:
+        """Rebuild the way to state ``index`` from the positions of its events."""
+        self.violation = violation
+        positions = [] if position is None else [position]
+        while index > 0:
+            positions.append(self.event[index])
+            index = self.parent[index]
+        state: State | Failure = self.space.start
+        for position in reversed(positions):
+            assert not isinstance(state, Failure)
+            event: Event = list(self.space.events(state))[position]
+            self.path.append(event.name)
+            state = event.outcome
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Pause the garbage collector: millions of tuples, no cycle among them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

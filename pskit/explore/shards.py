@@ -1,31 +1,41 @@
 """A server shard's state as a value: taken from the real machine, and put back into it."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pskit.core.messages import Oplog, Request
 from pskit.core.rows import RowPools
 from pskit.core.server import ServerShard
 from pskit.explore.ledger import Counts
 from pskit.explore.system import System
 from pskit.explore.wire import matrix
 
-KNOWN = frozenset(
+KNOWN = (
     "shard layout policy pools clients clock applied apply_index rows current shared dirty subscribed "
-    "subscriptions waiting held pushed replied _effects".split()
+    "subscriptions waiting held pushed replied _effects"
 )
 """Attributes of a `ServerShard` that are frozen here, or never change. A test compares."""
 
 
-class FrozenShard(NamedTuple):
-    """State of a shard; ``counts`` is what the explorer itself has seen it apply.
+class Seen(NamedTuple):
+    """What the explorer itself has seen of a shard.
 
-    Row versions are told apart by value, not by slot. ``waiting`` and ``held`` name frozen messages by number.
+    ``counts``: units applied by worker; ``changed``: rows changed since the last rise, if the policy pushes.
+    """
+
+    counts: Counts
+    changed: tuple[int, ...]
+
+
+class FrozenShard(NamedTuple):
+    """State of a shard.
+
+    Row versions are told apart by value, not by slot. ``waiting`` and ``held`` name messages by number.
     """
 
     shard: int
-    counts: Counts
+    seen: Seen
     received: tuple[tuple[int, int], ...]
     minimum: int
     standing: tuple[tuple[int, int], ...]
@@ -61,12 +71,12 @@ class ShardBox:
         self.machine = ServerShard(shard, layout, system.make_policy(), self.pools, members, initial)
         self._free = self.pool.free.copy()
 
-    def freeze(self, counts: Counts, number: "Any") -> FrozenShard:
+    def freeze(self, seen: Seen, number: Callable[[Any], int]) -> FrozenShard:
         """The machine's state; ``number(message)`` numbers a request or oplog that it keeps."""
         s, values = self.machine, self.pool.values
         return FrozenShard(
             s.shard,
-            counts,
+            seen,
             tuple(sorted(s.clock.received.items())),
             s.clock.minimum,
             tuple(sorted(s.clock._at.items())),
@@ -79,13 +89,17 @@ class ShardBox:
             tuple(s.subscriptions),
             # Answers to different clients go different ways: only the order among a client's own counts.
             tuple(sorted(((c, number(request)) for c, request in s.waiting), key=lambda w: w[0])),
-            tuple(sorted((k, w, number(oplog)) for k, by_worker in s.held.items() for w, oplog in by_worker.items())),
+            tuple(
+                sorted(
+                    (k, w, number(oplog)) for k, by_worker in s.held.items() for w, oplog in by_worker.items()
+                )
+            ),
             values[s.pushed].tobytes(),
             (s.pushed == s.current).tobytes() if len(s.pushed) else b"",
             s.replied.tobytes(),
         )
 
-    def thaw(self, state: FrozenShard, message: "Any") -> None:
+    def thaw(self, state: FrozenShard, message: Callable[[int], Any]) -> None:
         """Put ``state`` into the machine; ``message(number)`` is a request or oplog that it keeps."""
         s, pool = self.machine, self.pool
         n = len(s.rows)
@@ -111,10 +125,7 @@ class ShardBox:
             s.pushed[:] = np.where(same, s.current, np.arange(n, 2 * n))
             pool.values[n : 2 * n] = matrix(state.pushed, pool.values.shape[1])
 
-    def handed_out(self) -> "Any":
+    def handed_out(self) -> Any:
         """Slots (m,) that the state says others may refer to."""
         s = self.machine
         return np.concatenate([s.current[s.shared], s.pushed])
-
-
-Kept = Request | Oplog

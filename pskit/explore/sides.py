@@ -3,10 +3,13 @@
 from typing import NamedTuple
 
 from pskit.explore.channels import Channels
-from pskit.explore.links import Arrival, Queues
-from pskit.explore.machines import Choice, Failure, Machines
+from pskit.explore.links import Queues
+from pskit.explore.machines import Machines
+from pskit.explore.memo import Memo, Numbers
+from pskit.explore.outcomes import Failure, Outcome
 
 Links = Queues | Channels
+Sends = tuple[tuple[int, int], ...]
 
 
 class Side(NamedTuple):
@@ -18,10 +21,15 @@ class Side(NamedTuple):
 
 
 class Local(NamedTuple):
-    """Something that happens at a side alone: ``side`` is its number after that."""
+    """Something that happens at a side alone: a name for it, and the side's number after that.
 
-    what: Choice | tuple[str, str, int]
+    ``messages`` arrive, and ``calls`` are what the client made of it.
+    """
+
+    name: str
     side: int | Failure
+    messages: tuple[int, ...]
+    calls: tuple[Outcome, ...]
 
 
 class Upward(NamedTuple):
@@ -38,101 +46,86 @@ class Sides:
 
     Attributes
     ----------
-    sides : list of Side
+    sides : Numbers of Side
+    locals : mapping of int to tuple of Local
+        What can happen without a shard: the client's own choices, arrivals at the client.
+    upwards : mapping of int to tuple of Upward
+        What can happen on the links up.
+    received : mapping of (side, shard, messages) to int
+        The side once the shard has sent the messages to it.
+    quiet_shards : mapping of int to tuple of int
+        Shards with nothing under way between them and the side.
+    busy : mapping of int to bool
+        Whether something is bound to happen at the side; an eviction need not.
     """
 
     def __init__(self, machines: Machines, links: Links) -> None:
         self._machines, self.links = machines, links
-        self.sides: list[Side] = []
-        self._numbers: dict[Side, int] = {}
-        self._locals: list[tuple[Local, ...] | None] = []
-        self._upwards: list[tuple[Upward, ...] | None] = []
-        self._received: list[dict[tuple[int, tuple[int, ...]], int]] = []
+        self.sides = Numbers[Side]()
+        self.locals = Memo(self._locals)
+        self.upwards = Memo(self._upwards)
+        self.received = Memo(self._received)
+        self.quiet_shards = Memo(self._quiet_shards)
+        self.busy = Memo(self._busy)
 
-    def number(self, side: Side) -> int:
-        """Number of a side."""
-        number = self._numbers.get(side)
-        if number is None:
-            number = self._numbers[side] = len(self.sides)
-            self.sides.append(side)
-            self._locals.append(None)
-            self._upwards.append(None)
-            self._received.append({})
-        return number
+    def _locals(self, number: int) -> tuple[Local, ...]:
+        client, up, down = self.sides[number]
+        c = self._machines.client(client).client
+        found = []
+        for (what, which), outcome in self._machines.choices[client]:
+            name = f"worker {which} goes on" if what == "step" else f"client {c} evicts row {which}"
+            found.append(Local(name, self._after(up, down, outcome), (), (outcome,)))
+        for j, content in enumerate(down):
+            for what, rest, messages in self.links.arrivals[content]:
+                name = f"shard {j} to client {c}: {what}"
+                found.append(self._arrived(name, Side(client, up, replaced(down, j, rest)), messages))
+        return tuple(found)
 
-    def locals(self, number: int) -> tuple[Local, ...]:
-        """What can happen without a shard: the client's own choices, arrivals at the client."""
-        found = self._locals[number]
-        if found is None:
-            found = self._locals[number] = tuple(self._find_locals(self.sides[number]))
-        return found
+    def _arrived(self, name: str, side: Side, messages: tuple[int, ...]) -> Local:
+        client, up, down = side
+        calls: list[Outcome] = []
+        for message in messages:
+            outcome = self._machines.delivered[client, message]
+            calls.append(outcome)
+            if isinstance(outcome, Failure):
+                return Local(name, outcome, messages, tuple(calls))
+            client, up = outcome.state, self._appended(up, outcome.sends)
+        return Local(name, self.sides.of(Side(client, up, down)), messages, tuple(calls))
 
-    def upwards(self, number: int) -> tuple[Upward, ...]:
-        """What can happen on the links up."""
-        found = self._upwards[number]
-        if found is None:
-            client, up, down = self.sides[number]
-            found = self._upwards[number] = tuple(
-                Upward(j, what, self.number(Side(client, replaced(up, j, rest), down)), messages)
-                for j, content in enumerate(up)
-                for what, rest, messages in self.links.arrivals(content)
-            )
-        return found
+    def _after(self, up: tuple[int, ...], down: tuple[int, ...], outcome: Outcome) -> int | Failure:
+        if isinstance(outcome, Failure):
+            return outcome
+        return self.sides.of(Side(outcome.state, self._appended(up, outcome.sends), down))
 
-    def receive(self, number: int, shard: int, messages: tuple[int, ...]) -> int:
-        """The side once ``shard`` has sent ``messages`` to it."""
-        key = (shard, messages)
-        after = self._received[number].get(key)
-        if after is None:
-            client, up, down = self.sides[number]
-            content = down[shard]
-            for message in messages:
-                content = self.links.append(content, message)
-            after = self._received[number][key] = self.number(Side(client, up, replaced(down, shard, content)))
-        return after
+    def _appended(self, up: tuple[int, ...], sends: Sends) -> tuple[int, ...]:
+        for shard, message in sends:
+            up = replaced(up, shard, self.links.append(up[shard], message))
+        return up
 
-    def quiet_shards(self, number: int) -> tuple[int, ...]:
-        """Shards with nothing under way between them and this side."""
+    def _upwards(self, number: int) -> tuple[Upward, ...]:
+        client, up, down = self.sides[number]
+        return tuple(
+            Upward(j, what, self.sides.of(Side(client, replaced(up, j, rest), down)), messages)
+            for j, content in enumerate(up)
+            for what, rest, messages in self.links.arrivals[content]
+        )
+
+    def _received(self, key: tuple[int, int, tuple[int, ...]]) -> int:
+        number, shard, messages = key
+        client, up, down = self.sides[number]
+        content = down[shard]
+        for message in messages:
+            content = self.links.append(content, message)
+        return self.sides.of(Side(client, up, replaced(down, shard, content)))
+
+    def _quiet_shards(self, number: int) -> tuple[int, ...]:
         _, up, down = self.sides[number]
         quiet = self.links.is_quiet
         return tuple(j for j in range(len(up)) if quiet(up[j]) and quiet(down[j]))
 
-    def is_busy(self, number: int) -> bool:
-        """Whether something must happen here sooner or later; an eviction need not."""
-        return any(what.what[0] != "evict" for what in self.locals(number)) or bool(self.upwards(number))
-
-    def _find_locals(self, side: Side) -> "list[Local]":
-        client, up, down = side
-        found = []
-        for choice, outcome in self._machines.choices(client):
-            if isinstance(outcome, Failure):
-                found.append(Local(choice, outcome))
-            else:
-                found.append(Local(choice, self._sent(outcome.state, up, down, outcome.sends)))
-        for j, content in enumerate(down):
-            for arrival in self.links.arrivals(content):
-                after = self._arrived(client, up, replaced(down, j, arrival.rest), arrival)
-                found.append(Local((arrival.what, "down", j), after))
-        return found
-
-    def _arrived(self, client: int, up: tuple[int, ...], down: tuple[int, ...], arrival: Arrival) -> int | Failure:
-        for message in arrival.messages:
-            outcome = self._machines.deliver(client, message)
-            if isinstance(outcome, Failure):
-                return outcome
-            client = outcome.state
-            up = self._appended(up, outcome.sends)
-        return self.number(Side(client, up, down))
-
-    def _sent(
-        self, client: int, up: tuple[int, ...], down: tuple[int, ...], sends: tuple[tuple[int, int], ...]
-    ) -> int:
-        return self.number(Side(client, self._appended(up, sends), down))
-
-    def _appended(self, up: tuple[int, ...], sends: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
-        for shard, message in sends:
-            up = replaced(up, shard, self.links.append(up[shard], message))
-        return up
+    def _busy(self, number: int) -> bool:
+        bound = any("evicts" not in local.name for local in self.locals[number])
+        return bound or bool(self.upwards[number])
 
 
 def replaced(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:

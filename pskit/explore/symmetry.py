@@ -13,12 +13,11 @@ import numpy as np
 
 from pskit.explore.clients import FrozenCache, FrozenClient, FrozenLog, FrozenWaiter, FrozenWorker
 from pskit.explore.ledger import Counts
-from pskit.explore.shards import FrozenShard
+from pskit.explore.shards import FrozenShard, Seen
 from pskit.explore.system import System
 from pskit.explore.wire import (
     Frozen,
     FrozenOplog,
-    FrozenPush,
     FrozenReply,
     FrozenRequest,
     FrozenUnsubscribe,
@@ -44,8 +43,13 @@ class Renaming:
         self.rows = tuple(shards[r % n_shards] + r // n_shards * n_shards for r in range(n_rows))
         self.columns = np.argsort(self.workers)  # old worker of each new one
         self.old_rows = np.argsort(self.rows)
-        self.old_shards = np.argsort(shards)
-        self.old_clients = np.argsort(clients)
+        self.old_shards: list[int] = np.argsort(shards).tolist()
+        self.old_clients: list[int] = np.argsort(clients).tolist()
+
+    @classmethod
+    def trivial(cls, system: System) -> "Renaming":
+        """The one that leaves all names."""
+        return cls(system, tuple(range(system.clients)), tuple(range(system.shards)))
 
     # -- parts ---------------------------------------------------------------------------------------
 
@@ -80,20 +84,26 @@ class Renaming:
             return FrozenRequest(self.label(frozen.label))
         if isinstance(frozen, FrozenUnsubscribe):
             return FrozenUnsubscribe(self.row_set(frozen.rows))
-        common = {
-            "rows": self.row_set(frozen.rows),
-            "values": self.values(frozen.values),
-            "counts": self.counts(frozen.counts),
-        }
+        rows, values, counts = (
+            self.row_set(frozen.rows),
+            self.values(frozen.values),
+            self.counts(frozen.counts),
+        )
         if isinstance(frozen, FrozenReply):
-            return frozen._replace(label=self.label(frozen.label), **common)
-        return frozen._replace(entries=tuple(self._entries(*e) for e in frozen.entries), **common)
+            return frozen._replace(rows=rows, values=values, counts=counts, label=self.label(frozen.label))
+        entries = tuple(self._entries(*e) for e in frozen.entries)
+        return frozen._replace(rows=rows, values=values, counts=counts, entries=entries)
 
     def _entries(self, rows: Rows, start: Rows, cols: Rows, values: bytes) -> tuple[Rows, Rows, Rows, bytes]:
         new = np.array([self.workers[c] for c in cols], np.int64)
         owner = np.repeat(np.arange(len(rows)), np.diff(start))
         order = np.lexsort((new, owner))
-        return self.row_set(rows), start, tuple(new[order].tolist()), np.frombuffer(values, np.int64)[order].tobytes()
+        return (
+            self.row_set(rows),
+            start,
+            tuple(new[order].tolist()),
+            np.frombuffer(values, np.int64)[order].tobytes(),
+        )
 
     # -- machines ------------------------------------------------------------------------------------
 
@@ -103,7 +113,7 @@ class Renaming:
         n = len(state.shared)
         return state._replace(
             shard=self.shards[state.shard],
-            counts=self.counts(state.counts),
+            seen=Seen(self.counts(state.seen.counts), self.row_set(state.seen.changed)),
             received=tuple(sorted((workers[w], k) for w, k in state.received)),
             applied=self.counts(state.applied),
             values=self.values(state.values),
@@ -117,7 +127,9 @@ class Renaming:
 
     def client(self, state: FrozenClient) -> FrozenClient:
         """A client's state."""
-        outstanding = sorted((self.label(label), need, self.row_set(rows)) for label, need, rows in state.outstanding)
+        outstanding = sorted(
+            (self.label(label), need, self.row_set(rows)) for label, need, rows in state.outstanding
+        )
         known = sorted(((self.shards[j], version), self.counts(c)) for (j, version), c in state.known)
         return FrozenClient(
             self.clients[state.client],
@@ -144,12 +156,18 @@ class Renaming:
         missing = np.isin(np.arange(len(rows)), waiter.missing)
         had = np.cumsum(~missing) - 1  # place among the served ones, by old place
         served = had[order[~missing[order]]]
+
+        def of_served(values: Rows) -> Rows:
+            return tuple(values[i] for i in served)
+
         return FrozenWaiter(
             tuple(rows[order].tolist()),
             waiter.clock,
             waiter.need,
             tuple(np.flatnonzero(missing[order]).tolist()),
-            *(tuple(have[i] for i in served) for have in (waiter.have_clock, waiter.have_version, waiter.have_own)),
+            of_served(waiter.have_clock),
+            of_served(waiter.have_version),
+            of_served(waiter.have_own),
             self.matrix(waiter.values)[served].tobytes(),
             np.frombuffer(waiter.hit, np.bool_)[order].tobytes(),
         )
@@ -181,7 +199,7 @@ def _rows(values: bytes, width: int, order: Any) -> bytes:
 
 
 def renamings(system: System) -> Iterator[Renaming]:
-    """All renamings that lead from states of a system to states of the same system, but for the trivial one."""
+    """All renamings but the trivial one that make a state of the system of every state of it."""
     C, S = system.clients, system.shards
     for clients in permutations(range(C)):
         for shards in permutations(range(S)):

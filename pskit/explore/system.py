@@ -18,7 +18,8 @@ class System:
     ----------
     policy : str
         A registered policy.
-    slack : int
+    slack : int, optional
+        Default 1, or 0 where the policy takes none.
     deltas : bool
         Pushes carry changed entries.
     clients, threads, shards : int
@@ -47,7 +48,7 @@ class System:
     """
 
     policy: str = "essp"
-    slack: int = 1
+    slack: int | None = None
     deltas: bool = False
     clients: int = 2
     threads: int = 1
@@ -62,14 +63,16 @@ class System:
     fuse: bool = True
 
     def __post_init__(self) -> None:
+        if self.policy not in policy_names():
+            raise InputError(f"no policy {self.policy!r}; known are {', '.join(policy_names())}")
+        if self.slack is None:
+            object.__setattr__(self, "slack", int(policy_class(self.policy).takes_slack))
         for name in ("clients", "threads", "shards", "rows"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("slack", "clocks", "capacity"):
             if getattr(self, name) < 0:
                 raise InputError(f"{name} must be at least 0, not {getattr(self, name)}")
-        if self.policy not in policy_names():
-            raise InputError(f"no policy {self.policy!r}; known are {', '.join(policy_names())}")
         if self.deltas and not policy_class(self.policy).subscribes:
             raise InputError(f"deltas: policy {self.policy!r} pushes nothing")
         if self.slack and not policy_class(self.policy).takes_slack:
@@ -106,7 +109,7 @@ class System:
 
     def make_policy(self) -> Policy:
         """The policy of the machines."""
-        return policy_class(self.policy)(slack=self.slack, deltas=self.deltas)
+        return policy_class(self.policy)(slack=self.slack or 0, deltas=self.deltas)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that `System` takes again; script workers become text, as JSON has them."""

@@ -27,6 +27,8 @@ class Label(NamedTuple):
 
 
 class FrozenOplog(NamedTuple):
+    """``parts``: rows and deltas."""
+
     worker: int
     clock: int
     seq: int
@@ -35,10 +37,14 @@ class FrozenOplog(NamedTuple):
 
 
 class FrozenRequest(NamedTuple):
+    """Its label says everything."""
+
     label: Label
 
 
 class FrozenUnsubscribe(NamedTuple):
+    """Rows that are no longer cached."""
+
     rows: Rows
 
 
@@ -96,7 +102,13 @@ def freeze_to_client(message: Message, pool: RowPool, counts: Counts) -> Frozen:
         label: Any = message.tag
         values = pool.values[message.slots].tobytes()
         return FrozenReply(
-            rows_of(message.rows), values, message.clock, message.version, tuple(message.applied), label, counts
+            rows_of(message.rows),
+            values,
+            message.clock,
+            message.version,
+            tuple(message.applied),
+            label,
+            counts,
         )
     assert isinstance(message, Push)
     entries = tuple(

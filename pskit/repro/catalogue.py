@@ -39,13 +39,14 @@ class Experiment(_Entry):
 
     title: str
     seeds: dict[Profile, Annotated[int, Field(ge=1)]]
+    first_seed: Annotated[int, Field(ge=0)] = 1
     base: dict[str, Any] = {}
     sweeps: tuple[Sweep, ...]
 
     def configs(self, profile: Profile) -> list[tuple[Config, float]]:
-        """Configs of `profile`, with seeds 1, 2, ..., and the seconds that each may take."""
+        """Configs of `profile`, with consecutive seeds from `first_seed`, and the seconds that each may take."""
         found = []
-        for seed in range(1, self.seeds[profile] + 1):
+        for seed in range(self.first_seed, self.first_seed + self.seeds[profile]):
             for sweep in self.sweeps:
                 if profile in sweep.profiles:
                     for values in product(*sweep.over.values()):

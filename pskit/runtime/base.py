@@ -1,14 +1,26 @@
-"""What every runtime gives back, and what they have in common."""
+"""Runtimes by name, what every one of them is asked for and gives back, and what they have in common."""
 
+import importlib
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy.typing as npt
 
 from pskit.core.kernels import norms
+from pskit.core.layout import Layout
 from pskit.core.messages import Oplog
 
+if TYPE_CHECKING:
+    from pskit.config import Config
+
 Tables = dict[str, npt.NDArray[Any]]
+Progress = tuple[int, dict[str, Any]]
+"""Clocks that every worker has finished, and facts for a progress line."""
+Report = Callable[[Callable[[], Progress]], None]
+"""Called often during a run, with a function that tells the progress when it is wanted."""
+
+_RUNTIMES = {"sim": "pskit.runtime.sim.execute", "live": "pskit.runtime.live.execute"}
 
 
 class Stuck(RuntimeError):
@@ -34,6 +46,47 @@ class Outcome(NamedTuple):
     incs: Tables
     emulated: int
     events: int
+
+
+class Execution(NamedTuple):
+    """What a runtime hands back.
+
+    Attributes
+    ----------
+    recorder : Recorder
+        Or what can be asked like one: ``finish()``, ``sampling``, ``schedule_hash``, ``layout``, ``workers``,
+        ``mode``.
+    outcome : Outcome
+    facts : dict
+        More for the manifest, plain JSON values.
+    """
+
+    recorder: Any
+    outcome: Outcome
+    facts: dict[str, Any]
+
+
+class Runtime(Protocol):
+    """What moves messages and time for the core; the modules of `runtime_named` are such."""
+
+    def estimate_bytes(self, cfg: "Config", layout: Layout) -> int:
+        """Estimated peak memory of a run."""
+
+    def execute(
+        self, cfg: "Config", app: Any, layout: Layout, threads: int | None, report: Report | None
+    ) -> Execution:
+        """Run ``app``, whose data is loaded.
+
+        Parameters
+        ----------
+        threads : int or None
+            For large kernels where the runtime has one process; None: all cores.
+        """
+
+
+def runtime_named(name: str) -> Runtime:
+    """The runtime that ``run.runtime`` asks for."""
+    return cast(Runtime, importlib.import_module(_RUNTIMES[name]))
 
 
 def update_norms(oplog: Oplog) -> tuple[float, float]:

@@ -13,6 +13,7 @@ BASE_BYTES = 160 << 20
 """Interpreter, NumPy, numba and the compiled kernels."""
 MESSAGE_BYTES = 64  # one recorded message
 READ_BYTES = 64  # one recorded row of a read
+LAYOUT_BYTES = 5  # what the layout keeps of a row
 
 
 def estimate_bytes(cfg: Any, layout: Layout) -> int:
@@ -29,7 +30,7 @@ def estimate_bytes(cfg: Any, layout: Layout) -> int:
     caches = clients * rows * (4 + 4 + 8 + 4 * threads + 2 + (4 * threads if policy.refetches else 0))
     subscriptions = clients * rows * (2 if cfg.ps.push == "deltas" else 1) if policy.subscribes else 0
     recorded = READ_CAP * READ_BYTES + MESSAGE_CAP * MESSAGE_BYTES
-    return BASE_BYTES + 4 * table_bytes + pools + caches + subscriptions + recorded
+    return BASE_BYTES + 4 * table_bytes + rows * LAYOUT_BYTES + pools + caches + subscriptions + recorded
 
 
 def available_bytes() -> int | None:

@@ -134,7 +134,7 @@ stragglers = [
         (
             "\n\nps.policy = 'spp'\n",
             'run.toml, line 3: ps.policy = "spp": unknown policy; did you mean "ssp"? '
-            "Allowed: bsp, ssp, essp, asp.",
+            "Allowed: bsp, ssp, essp, asp, module:Class.",
         ),
         (
             '[compute]\nmean = "5mss"\n',
@@ -214,3 +214,9 @@ def test_loading_a_config_imports_nothing_slow() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=FLAGSHIP.parents[1]
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_a_file_for_the_live_runtime_serves_virtual_time_too(write) -> None:
+    path = write('[run]\nruntime = "live"\ntime_scale = 0.5\n')
+    assert load_config(path).run.time_scale == 0.5
+    assert load_config(path, ["run.runtime=sim"]) == Config()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pskit.config import Config, Straggler
+from pskit.config.sections import DEFAULT_TIME_SCALE
 from pskit.config.timing import MODEL_PARAMETERS
 from pskit.errors import InputError
 
@@ -172,7 +173,8 @@ def test_rules_between_keys(tree: dict[str, Any], message: str) -> None:
         ("network", "links", [{"src": "client:0", "dst": "shard:0", "los": 0.1}], 'did you mean "loss"'),
         ("run", "seed", -1, "at least 0"),
         ("run", "seed", 2**63, "64 bits"),
-        ("run", "runtime", "simulator", "Allowed: sim"),
+        ("run", "runtime", "simulator", "Allowed: sim, live"),
+        ("run", "time_scale", 0.1, "virtual time has no scale"),
         ("run", "trace", "none", "Allowed: summary, full"),
         ("run", "diverge_factor", 1, "above 1"),
         ("run", "eval_every", 0, "at least 1"),
@@ -308,3 +310,12 @@ def test_a_config_survives_its_dict(tree: dict[str, Any]) -> None:
     again = Config(**cfg.to_dict())
     assert again == cfg
     assert again.fingerprint() == cfg.fingerprint()
+
+
+def test_only_the_live_runtime_has_a_time_scale() -> None:
+    assert Config().run.time_scale is None
+    assert "time_scale" not in Config().to_dict()["run"]
+    assert Config(run={"runtime": "live"}).run.time_scale == DEFAULT_TIME_SCALE
+    assert Config(run={"runtime": "live", "time_scale": 2}).to_dict()["run"]["time_scale"] == 2.0
+    assert "above 0" in refused(run={"runtime": "live", "time_scale": 0})
+    assert "at most 1000" in refused(run={"runtime": "live", "time_scale": 1001})

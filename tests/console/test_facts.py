@@ -89,3 +89,40 @@ def test_numbers() -> None:
     assert facts.number(math.inf) == "inf"
     assert facts.share(0.0345) == "3.5%"
     assert facts.number(math.nan) == facts.share(math.nan) == "-"
+
+
+def test_a_live_run_says_how_faithful_it_was() -> None:
+    trace = trace_with(METRICS)
+    assert facts.fidelity(trace) == {}
+    lateness = {"p50": 1.5, "p99": 250.0, "max": 4000.0}
+    found = {
+        "verdict": "strained",
+        "time_scale": 0.1,
+        "reason": "why",
+        "advice": "do",
+        "lateness_us": lateness,
+    }
+    live = Trace({**trace.manifest, "fidelity": found}, {name: trace.columns(name) for name in SCHEMA}, {})
+    shown = facts.facts(live)
+    assert shown["fidelity"] == "strained at 0.1 s per emulated second: why"
+    assert shown["lateness of messages"] == "median 1.50 us, 99% 250 us, most 4.00 ms (real time)"
+    assert shown["advice"] == "do"
+
+
+def test_the_step_is_shown_with_what_the_staleness_makes_of_it() -> None:
+    plain = trace_with(METRICS)
+    assert facts.effective_step(plain) == {}, "without reads there is no staleness"
+    columns = {name: plain.columns(name) for name in SCHEMA}
+    columns["histogram"] = as_columns("histogram", {"clock": [0, 4], "age": [0, 3], "count": [1, 1]})
+
+    def shown(**app: object) -> dict[str, str]:
+        config = {**plain.config, "app": {"name": "mf", **app}}
+        return facts.effective_step(Trace({**plain.manifest, "config": config}, columns, {}))
+
+    label = "step x workers x mean age"
+    assert shown(step=0.01) == shown(step=0.01, schedule="constant") == {label: "0.12"}
+    assert shown(step=0.5, schedule="inverse-sqrt") == {label: "6, with the first step"}
+    assert shown() == {}
+    assert label in facts.facts(
+        Trace({**plain.manifest, "config": {**plain.config, "app": {"name": "mf", "step": 1.0}}}, columns, {})
+    )

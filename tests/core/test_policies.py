@@ -82,5 +82,5 @@ def test_a_need_that_falls_is_the_policys_fault():
 
     layout = Layout([TableSpec("a", 1, 1, "i8")])
     client = Client(0, [0], layout, Wavering(), RowPools(layout))
-    with pytest.raises(ProtocolViolation, match="'wavering'.*falls from 0 at clock 0 to -1"):
+    with pytest.raises(ProtocolViolation, match=r"'wavering'.*falls from 0 at clock 0 to -1"):
         client.clock(0)

@@ -265,12 +265,22 @@ class Simulation:
         self.pools.collect(roots)
 
     def _who_waits(self, waiting: list[Driver]) -> str:
-        lines = [
-            f"worker {d.worker} at clock {d.clock} waits for {len(d.waiting_for.rows)} rows"
-            if d.waiting_for
-            else f"worker {d.worker} at clock {d.clock} has not finished"
-            for d in waiting[:8]
-        ]
+        lines = [self._waits_for(d) for d in waiting[:8]]
         clocks = {s.shard: s.clock.minimum for s in self.shards}
         who = "; ".join(lines)
         return f"nothing is in flight, but {len(waiting)} workers wait: {who}. Shard clocks: {clocks}"
+
+    def _waits_for(self, driver: Driver) -> str:
+        """What a worker that has not finished waits for."""
+        who = f"worker {driver.worker} at clock {driver.clock}"
+        waiter = self.clients[driver.worker // self.cfg.cluster.threads].workers[driver.worker].waiter
+        if waiter is None:
+            return f"{who} has not finished"
+        missing = waiter.missing_rows()
+        table = int(self.layout.table_of_row[missing[0]])
+        row, name = missing[0] - self.layout.offsets[table], self.layout.tables[table].name
+        clock = f" with a clock of {waiter.need} or more" if waiter.need > 0 else ""
+        return (
+            f"{who} waits for {len(missing)} rows since {driver.asked_at * 1e-9:g} s, "
+            f"first row {row} of table {name!r}{clock}"
+        )

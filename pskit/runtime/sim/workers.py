@@ -43,10 +43,10 @@ class Driver:
         "_recorder",
         "_t_begin",
         "_t_compute",
-        "_t_get",
         "_t_inc",
         "_t_wait",
         "_work",
+        "asked_at",
         "clock",
         "done",
         "waiting_for",
@@ -70,7 +70,7 @@ class Driver:
         self.done = False
         self.waiting_for: Get | None = None
         self._t_begin = self._t_compute = self._t_wait = 0
-        self._t_get = 0
+        self.asked_at = 0
         self._t_inc = -1
         self._first = True
 
@@ -82,9 +82,9 @@ class Driver:
     def read_done(self, read: Read) -> None:
         """A GET that had to wait is complete: go on."""
         now = self._queue.now
-        self._t_wait += now - self._t_get
+        self._t_wait += now - self.asked_at
         self.waiting_for = None
-        self._record(read, now - self._t_get)
+        self._record(read, now - self.asked_at)
         self.resume(read)
 
     def finished(self, payload: "tuple[int, Any]") -> None:
@@ -108,7 +108,7 @@ class Driver:
                     value = effects[0]
                     self._record(value, 0)
                     continue
-                self._t_get = self._queue.now
+                self.asked_at = self._queue.now
                 self.waiting_for = command
                 self._carry_out(self._client.client, effects)
                 return
