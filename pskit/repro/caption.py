@@ -1,13 +1,14 @@
 """The conditions of a figure in words, from the configs of the runs that it shows."""
 
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from typing import Any
 
 from pskit.repro.ensemble import Ensemble
 
 
 def conditions(runs: Ensemble) -> str:
-    """Data, workers, slacks, steps, compute and network model, and seeds."""
+    """Data, workers, shards, slacks, steps, compute and network model, and seeds."""
     configs = [trace.config for trace in runs]
     latencies = dict.fromkeys(distribution(c["network"]["latency"]) for c in configs)
     data = dict.fromkeys(str(trace.manifest["data"]).partition(";")[0] for trace in runs)
@@ -15,6 +16,8 @@ def conditions(runs: Ensemble) -> str:
     parts = [
         f"Data: {'; '.join(data)}",
         f"P = {listed(workers)}",
+        f"shards: {listed(c['ps']['shards'] for c in configs)}, "
+        f"placement {listed(c['cluster']['placement'] for c in configs)}",
         f"s = {listed(c['ps']['slack'] for c in configs if c['ps']['slack'] is not None)}",
         f"step {listed(c['app']['step'] for c in configs)}",
         f"time to compute a clock: {'; '.join(dict.fromkeys(compute(c['compute']) for c in configs))}",
@@ -51,7 +54,14 @@ def listed(values: Iterable[Any]) -> str:
 
 
 def seeds(values: list[int]) -> str:
-    """Seeds as a short list."""
-    if len(values) > 2 and values == list(range(values[0], values[-1] + 1)):
-        return f"Seeds {values[0]} to {values[-1]}"
-    return ("Seed " if len(values) == 1 else "Seeds ") + ", ".join(map(str, values))
+    """Distinct ascending seeds as a short list."""
+    parts = []
+    for _, group in groupby(enumerate(values), lambda pair: pair[1] - pair[0]):
+        run = [value for _, value in group]
+        parts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run)
+    return ("Seed " if len(values) == 1 else "Seeds ") + ", ".join(parts)
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things, in the plural where it is one."""
+    return f"{n} {noun}" + ("" if n == 1 else "s")

@@ -44,7 +44,7 @@ class Experiment(_Entry):
     sweeps: tuple[Sweep, ...]
 
     def configs(self, profile: Profile) -> list[tuple[Config, float]]:
-        """Configs of `profile`, with consecutive seeds from `first_seed`, and the seconds that each may take."""
+        """Configs of `profile`, seeds from `first_seed` on, and the seconds that each may take."""
         found = []
         for seed in range(self.first_seed, self.first_seed + self.seeds[profile]):
             for sweep in self.sweeps:
@@ -66,6 +66,8 @@ class Claim(_Entry):
         The recorded expectation, in words; `tolerance` has its numbers.
     met : {"PASS", "FINDING"}
         What a met expectation means: the claim holds, or it does not and this is why (`explanation`).
+    set_after : str
+        What had been seen when its numbers were set; empty if they were fixed beforehand.
     untested : str
         Why nothing is tested; then the claim needs no experiments.
     """
@@ -76,6 +78,7 @@ class Claim(_Entry):
     tolerance: dict[str, Any] = {}
     met: Literal["PASS", "FINDING"] = "PASS"
     explanation: str = ""
+    set_after: str = ""
     untested: str = ""
 
 
@@ -104,7 +107,7 @@ class Catalogue(_Entry):
             On a name that fits no claim, with the list.
         """
         for name in only:
-            if not any(claim.startswith(name) for claim in self.claims):
+            if not name or not any(claim.startswith(name) for claim in self.claims):
                 known = ", ".join(self.claims)
                 raise InputError(
                     f"no claim begins with {name!r}; there are {known}. A beginning such as F2M means all."

@@ -14,11 +14,12 @@ from pskit.repro.catalogue import Catalogue, load_catalogue
 from pskit.repro.claims.verdict import FAIL, NOT_TESTED
 from pskit.repro.pipeline import reproduce
 from pskit.repro.report import HTML
-from pskit.repro.report.content import Report, value_text
+from pskit.repro.report.content import QUICK, Report, value_text
 from pskit.repro.runner import WorkerFailure
 
 FINE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 MOST_JOBS = 1024
+QUICK_HELP = "one to three seeds, indicative only; about a minute on two idle cores"
 
 
 def main(root: Path, arguments: Sequence[str] | None = None) -> int:
@@ -42,7 +43,7 @@ def main(root: Path, arguments: Sequence[str] | None = None) -> int:
         if options.list:
             print_list(catalogue)
             return FINE
-        only = [name for text in options.only for name in text.split(",") if name]
+        only = [name for text in options.only for name in text.split(",")]
         report = reproduce(catalogue, options.profile, only, options.out, options.jobs)
         print_report(report, options.out)
         return FAILED if report.failed else FINE
@@ -52,7 +53,9 @@ def main(root: Path, arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), FAILED)
     except KeyboardInterrupt as interrupt:
         return _fail(f"interrupted. {interrupt}".rstrip(), INTERRUPTED)
-    except BrokenPipeError:
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            return _fail(str(error), FAILED)
         # The reader of our output has gone, as in `paper_repro.py --list | head`; keep the exit quiet, too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
@@ -68,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add, profile = p.add_argument, p.add_mutually_exclusive_group().add_argument
     p.set_defaults(profile="default", only=[], out=Path("report"), jobs=os.cpu_count() or 1)
-    profile("--quick", dest="profile", action="store_const", const="quick", help="few seeds, under a minute")
+    profile("--quick", dest="profile", action="store_const", const="quick", help=QUICK_HELP)
     profile("--full", dest="profile", action="store_const", const="full", help="many seeds")
     add("--only", metavar="ID[,ID]", action="append", help="only these claims, by id or its beginning")
     add("--list", action="store_true", help="list the claims and end")
@@ -86,6 +89,8 @@ def print_list(catalogue: Catalogue) -> None:
 
 def print_report(report: Report, out: Path) -> None:
     """Print a line per tested claim, the counts, and where the report is."""
+    if report.profile == "quick":
+        print(QUICK)
     for verdict in report.verdicts:
         if verdict.status != NOT_TESTED:
             text = verdict.why if verdict.status == FAIL else value_text(verdict)

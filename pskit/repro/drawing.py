@@ -31,7 +31,11 @@ class Drawn(NamedTuple):
 
 
 def draw(name: str, entry: FigureEntry, runs: Ensemble, out: Path) -> Drawn:
-    """Draw one figure into ``out``."""
+    """Draw one figure into ``out``.
+
+    What its caption says of the results comes from the module's ``remarks(runs)``, where it has that, and so
+    is true of whatever profile's runs there are.
+    """
     kit = import_module(f"{FOLDER}.kit")
     module = import_module(f"{FOLDER}.{name}")
     files: list[str] = []
@@ -40,7 +44,9 @@ def draw(name: str, entry: FigureEntry, runs: Ensemble, out: Path) -> Drawn:
         try:
             module.draw(runs, sheet)
             files = sheet.save(out / FOLDER, name)
-            caption = f"{entry.caption} {conditions(runs)}"
+            remarks = getattr(module, "remarks", None)
+            said = [entry.caption, remarks(runs) if remarks else "", conditions(runs)]
+            caption = " ".join(filter(None, said))
         except Absent as absent:
             caption = f"Not drawn: {absent} in this profile."
     return Drawn(name, entry.title, caption, files, entry.claims)

@@ -1,5 +1,6 @@
 """From claims to a report: plan, run or reuse, check, draw, write."""
 
+import os
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,14 +8,15 @@ from pathlib import Path
 from rich.console import Console
 
 from pskit.analysis.trace import Trace, open_trace
-from pskit.errors import InputError
 from pskit.repro import drawing
+from pskit.repro.caption import counted
 from pskit.repro.catalogue import Catalogue, Profile
 from pskit.repro.claims.verdict import judge
 from pskit.repro.ensemble import Ensemble
-from pskit.repro.plan import RUNS, Plan, make_plan
+from pskit.repro.output import output_folder
+from pskit.repro.plan import Plan, make_plan
 from pskit.repro.progress import Pace, showing
-from pskit.repro.report import JSON, write_report
+from pskit.repro.report import write_report
 from pskit.repro.report.content import Report
 from pskit.repro.runner import Runner
 from pskit.trace.machine import git_commit, machine, versions
@@ -32,20 +34,33 @@ def reproduce(catalogue: Catalogue, profile: Profile, only: Sequence[str], out: 
     KeyboardInterrupt
         Says how many runs are there by then.
     """
-    begin = time.monotonic()
-    console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     claims = catalogue.choose(only)
     figures = catalogue.figures_for(claims, everything=not only)
-    check_output(out)
+    with output_folder(out):
+        return _reproduce(catalogue, profile, only, claims, figures, out, jobs)
+
+
+def _reproduce(
+    catalogue: Catalogue,
+    profile: Profile,
+    only: Sequence[str],
+    claims: list[str],
+    figures: list[str],
+    out: Path,
+    jobs: int,
+) -> Report:
+    begin = time.monotonic()
+    console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     plan = make_plan(catalogue, catalogue.needs(claims, figures), profile, out)
     tested = sum(not catalogue.claims[name].untested for name in claims)
-    console.print(f"profile {profile}: {tested} of {len(claims)} claims tested, {len(figures)} figures")
+    counts = f"{tested} of {counted(len(claims), 'claim')} tested, {counted(len(figures), 'figure')}"
+    console.print(f"profile {profile}: {counts}")
     if plan.runs:
         console.print(announce(plan, jobs))
     results = Results(plan, *make_missing(plan, jobs, console))
     verdicts = [judge(catalogue, name, *results.of(catalogue.claims[name].experiments)) for name in claims]
     if figures:
-        console.print(f"drawing {len(figures)} figures")
+        console.print(f"drawing {counted(len(figures), 'figure')}")
     drawn = [
         drawing.draw(name, entry, results.of(entry.experiments)[0], out)
         for name, entry in catalogue.figures.items()
@@ -55,7 +70,6 @@ def reproduce(catalogue: Catalogue, profile: Profile, only: Sequence[str], out: 
     report = Report(
         profile, tuple(only), verdicts, drawn, results.counts(), seconds, results.setup, describe_machine()
     )
-    out.mkdir(parents=True, exist_ok=True)
     write_report(report, out)
     return report
 
@@ -90,29 +104,20 @@ class Results:
         return {"total": total, "reused": total - missing, "made": missing - failed, "failed": failed}
 
 
-def check_output(out: Path) -> None:
-    """Refuse a folder that holds something else; nothing is written into it then.
-
-    Raises
-    ------
-    InputError
-    """
-    if out.exists() and not out.is_dir():
-        raise InputError(f"--out {out}: this is a file; the output is a folder")
-    if out.is_dir() and any(out.iterdir()) and not ((out / RUNS).is_dir() or (out / JSON).is_file()):
-        raise InputError(f"--out {out}: this folder is not empty and holds no report; name another")
-
-
 def announce(plan: Plan, jobs: int) -> str:
     """What there is to do, and about how long it takes."""
     total, missing = len(plan.runs), len(plan.missing)
     if not missing:
-        return f"{total} runs, all reused"
+        return f"{counted(total, 'run')}, all reused"
     jobs = min(jobs, missing)
-    seconds = plan.seconds / jobs + SECONDS_TO_START_AND_DRAW
+    cores = min(jobs, os.cpu_count() or 1)
+    seconds = plan.seconds / cores + SECONDS_TO_START_AND_DRAW
     reused = f"{total - missing} reused, " if missing < total else ""
     processes = f"{jobs} processes" if jobs > 1 else "one process"
-    return f"{total} runs: {reused}{missing} to make, about {seconds:.0f} s on {processes}"
+    idle = f"{cores} idle cores" if cores > 1 else "one idle core"
+    return (
+        f"{counted(total, 'run')}: {reused}{missing} to make in {processes}, about {seconds:.0f} s on {idle}"
+    )
 
 
 def make_missing(plan: Plan, jobs: int, console: Console) -> tuple[dict[str, str], float]:

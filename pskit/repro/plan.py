@@ -80,13 +80,13 @@ def folder_name(cfg: Config) -> str:
 
 
 def is_done(folder: Path, fingerprint: str) -> bool:
-    """Whether `folder` has a complete run of this config by the code as it is now."""
+    """Whether `folder` has a complete, undamaged run of this config by the code as it is now."""
     if not folder.is_dir():
         return False
     try:
-        manifest = open_run(folder).manifest
+        manifest = open_run(folder, verify=True).manifest
     except InputError:
-        return False
+        return False  # it will be made again
     return (
         manifest.get("status") in ("finished", "diverged")
         and manifest.get("fingerprint") == fingerprint

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from figures.measures import final_over_bsp, to_target
-from pskit.analysis.trace import Trace
+from figures.measures import excursion, final_over_bsp, stopped_at, to_target
+from pskit.repro.caption import listed
 from pskit.repro.claims.parts import Part, part
 from pskit.repro.ensemble import Ensemble
 
@@ -15,7 +15,9 @@ def ssp_diverges(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     slack = tolerance["slack"]
     same = runs.select(fraction=tolerance["fraction"], step=tolerance["step"])
     ratios = final_over_bsp(same, "ssp", slack).tolist()
-    return [part(f"final loss, SSP s = {slack} / BSP", ratios, low=tolerance["ratio"], strict=True)]
+    what, note = f"final loss, SSP s = {slack} / BSP", stops(same.select(policy="ssp", slack=slack))
+    limit = tolerance["ratio"]
+    return [part(what, ratios, low=limit, strict=True, carries=True, infinite="not finite", note=note)]
 
 
 def essp_converges(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
@@ -27,20 +29,24 @@ def essp_converges(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
         if not smallest <= slack <= largest:
             continue
         ratios = final_over_bsp(same, "essp", slack).tolist()
-        parts.append(part(f"final loss, ESSP s = {slack} / BSP", ratios, high=tolerance["ratio"]))
+        what, note = f"final loss, ESSP s = {slack} / BSP", stops(same.select(policy="essp", slack=slack))
+        limit, carries = tolerance["ratio"], slack == largest
+        parts.append(part(what, ratios, high=limit, carries=carries, infinite="not finite", note=note))
         finals.append(ratios)
     spreads = [max(seed) / min(seed) - 1 for seed in zip(*finals, strict=True)]
-    return [*parts, part("spread over s", spreads, high=tolerance["spread"])]
+    return [*parts, part("spread over s", spreads, high=tolerance["spread"], carries=True)]
 
 
 def ssp_shaky(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     """F2M-3: the largest rise of the loss, SSP against ESSP at a medium slack."""
     where = {"fraction": tolerance["fraction"], "step": tolerance["step"], "slack": tolerance["slack"]}
-    rises = {p: runs.select(policy=p, **where).each(Trace.excursion) for p in ("ssp", "essp")}
-    return [
-        part(f"excursion, SSP s = {where['slack']}", rises["ssp"], low=tolerance["ssp"], strict=True),
-        part(f"excursion, ESSP s = {where['slack']}", rises["essp"], high=tolerance["essp"], strict=True),
-    ]
+    parts = []
+    for policy, limit in (("ssp", {"low": tolerance["ssp"]}), ("essp", {"high": tolerance["essp"]})):
+        same = runs.select(policy=policy, **where)
+        what, note = f"excursion, {policy.upper()} s = {where['slack']}", stops(same)
+        words: dict[str, Any] = {"infinite": "not finite", "note": note}
+        parts.append(part(what, same.each(excursion), **limit, strict=True, carries=True, **words))
+    return parts
 
 
 def onset_later(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
@@ -50,11 +56,13 @@ def onset_later(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     for step in tolerance["steps"]:
         at_large, at_small = (onsets(runs, fraction, step) for fraction in (large, small))
         ratios = [s / b if math.isfinite(b) else 1.0 for b, s in zip(at_large, at_small, strict=True)]
-        parts.append(
-            part(f"onset at {small:.0%} / onset at {large:.0%}, step {step:g}", ratios, low=1.0, strict=True)
-        )
+        what = f"onset at {small:.0%} / onset at {large:.0%}, step {step:g}"
+        none = f"no s that is run diverges at {small:.0%}"
+        parts.append(part(what, ratios, low=1.0, strict=True, carries=True, infinite=none))
         for fraction, onset in ((large, at_large), (small, at_small)):
-            parts.append(part(f"onset at {fraction:.0%}, step {step:g}: s (infinite: none)", onset))
+            tried = runs.select(fraction=fraction, step=step, policy="ssp").values("slack")
+            what = f"onset at {fraction:.0%}, step {step:g}: smallest s that diverges"
+            parts.append(part(what, onset, infinite="none of those run", note=f"run: s = {listed(tried)}"))
     return parts
 
 
@@ -69,12 +77,23 @@ def faster(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
             per_second, per_clock = (
                 reached[slow][unit] / reached[fast][unit] for unit in ("second", "clock")
             )
-            parts.append(part(f"seconds to the target, {label}", per_second.tolist(), low=1.0))
-            parts.append(part(f"clocks to the target, {label}", per_clock.tolist()))
+            # The two steps from BSP over SSP to ESSP, at the larger minibatch, carry the claim.
+            carries = fraction == max(tolerance["fractions"]) and "ssp" in (slow, fast)
+            never: dict[str, Any] = {"infinite": f"{slow.upper()} never there"}
+            seconds = per_second.tolist()
+            parts.append(part(f"seconds to the target, {label}", seconds, low=1.0, carries=carries, **never))
+            parts.append(part(f"clocks to the target, {label}", per_clock.tolist(), **never))
             if fast == "essp":
                 gaps = (per_second / per_clock).tolist()
                 parts.append(part(f"gap per second / gap per clock, {label}", gaps, low=1.0, strict=True))
     return parts
+
+
+def stops(runs: Ensemble) -> str:
+    """Which seeds' runs a value that is not finite stopped, and at which clock; empty if none."""
+    stopped = {t.config["run"]["seed"]: stopped_at(t) for t in runs}
+    at = [f"seed {seed} at clock {clock}" for seed, clock in stopped.items() if clock is not None]
+    return f"stopped: {', '.join(at)}" if at else ""
 
 
 def onsets(runs: Ensemble, fraction: float, step: float) -> list[float]:

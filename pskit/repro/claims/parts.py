@@ -19,6 +19,12 @@ class Part(NamedTuple):
         The range; infinite where it has no end. Without any end the number is only shown.
     strict : bool
         Whether the ends themselves are outside.
+    carries : bool
+        Whether it is one of the numbers that the claim stands on, and is shown beside its verdict.
+    infinite : str
+        What an infinite value means, in words.
+    note : str
+        What else is to be known about single seeds.
     """
 
     what: str
@@ -26,6 +32,9 @@ class Part(NamedTuple):
     low: float = -math.inf
     high: float = math.inf
     strict: bool = False
+    carries: bool = False
+    infinite: str = "infinite"
+    note: str = ""
 
     @property
     def binding(self) -> bool:
@@ -40,14 +49,6 @@ class Part(NamedTuple):
         below = math.isinf(self.high) or value < self.high or (value == self.high and not self.strict)
         return above and below
 
-    @property
-    def margin(self) -> float:
-        """Distance to the nearer end relative to it, negative outside; infinite without ends."""
-        value = self.estimate.value
-        below = (value - self.low) / (abs(self.low) or 1.0) if math.isfinite(self.low) else math.inf
-        above = (self.high - value) / (abs(self.high) or 1.0) if math.isfinite(self.high) else math.inf
-        return min(below, above)
-
     def expected(self) -> str:
         """The range in symbols; empty if the number is only shown."""
         less, greater = ("<", ">") if self.strict else ("<=", ">=")
@@ -60,9 +61,12 @@ class Part(NamedTuple):
         return f"{self.low:g} to {self.high:g}"
 
     def interval(self) -> str:
-        """The median and, for several seeds, its interval."""
+        """The median, for several seeds its interval, and the note."""
         e = self.estimate
-        return number(e.value) + (f" [{number(e.low)}, {number(e.high)}]" if e.n > 1 else "")
+        value, low, high = (number(v, self.infinite) for v in (e.value, e.low, e.high))
+        if e.n > 1 and (low, high) != (value, value):
+            value += f" [{low}, {high}]"
+        return f"{value} ({self.note})" if self.note else value
 
 
 def part(
@@ -72,15 +76,18 @@ def part(
     low: float = -math.inf,
     high: float = math.inf,
     strict: bool = False,
+    carries: bool = False,
+    infinite: str = "infinite",
+    note: str = "",
 ) -> Part:
     """Make a part of one value per seed."""
-    return Part(what, estimate(values), low, high, strict)
+    return Part(what, estimate(values), low, high, strict, carries, infinite, note)
 
 
-def number(value: float) -> str:
-    """Four significant digits; a plain word for infinity."""
+def number(value: float, infinite: str = "infinite") -> str:
+    """Four significant digits; words for infinity."""
     if math.isinf(value):
-        return "infinite" if value > 0 else "-infinite"
+        return infinite if value > 0 else "-infinite"
     if value and not 1e-3 <= abs(value) < 1e5:
         return f"{value:.1e}"
     return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"

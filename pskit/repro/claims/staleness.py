@@ -24,7 +24,9 @@ def close_to_uniform(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]
                 if binding or runs.has(**where):
                     distances = [ages(trace).tv_to_uniform(slack) for trace in runs.select(**where)]
                     what = f"TV to uniform, {policy.upper()}, s = {slack}, {fraction:.0%}"
-                    parts.append(part(what, distances, **(limit if binding else {})))
+                    # Either policy at the largest slack, where the range is widest, carries the claim.
+                    carries = binding and slack == max(tolerance["slacks"])
+                    parts.append(part(what, distances, carries=carries, **(limit if binding else {})))
     return parts
 
 
@@ -35,13 +37,14 @@ def concentrated(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     for slack, limit in zip(tolerance["slacks"], tolerance["age_ratio"], strict=True):
         ssp, essp = (mf.select(policy=p, slack=slack).each(lambda t: ages(t).mean()) for p in ("ssp", "essp"))
         ratios = [e / s for e, s in zip(essp, ssp, strict=True)]
-        parts.append(part(f"mean age, ESSP / SSP, s = {slack}", ratios, high=limit))
+        carries = slack == max(tolerance["slacks"])
+        parts.append(part(f"mean age, ESSP / SSP, s = {slack}", ratios, high=limit, carries=carries))
     one, other = (mf.select(policy="essp", slack=s) for s in tolerance["compared_slacks"])
     distances = [
         total_variation(ages(a).histogram(), ages(b).histogram()) for a, b in zip(one, other, strict=True)
     ]
     what = "TV between ESSP's histograms at s = {} and {}".format(*tolerance["compared_slacks"])
-    return [*parts, part(what, distances, high=tolerance["slack_tv"])]
+    return [*parts, part(what, distances, high=tolerance["slack_tv"], carries=True)]
 
 
 def regimes(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
@@ -63,8 +66,11 @@ def regimes(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
             "near-equal: late / early mean age",
             bounded.select(preset="near-equal").each(growth),
             high=tolerance["steady_growth"],
+            carries=True,
         ),
-        part("independent times: exponent of growth", unbounded.each(drift), low=low, high=high),
+        part(
+            "independent times: exponent of growth", unbounded.each(drift), low=low, high=high, carries=True
+        ),
         part(
             f"independent times, s = {bound}: late mean age / s",
             bounded.select(preset="exponential").each(late_share),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from pskit.repro.caption import counted
 from pskit.repro.catalogue import Catalogue, Claim
 from pskit.repro.claims import CHECKS
 from pskit.repro.claims.parts import Part, number
@@ -36,10 +37,10 @@ class Verdict(NamedTuple):
     figure: str | None
 
     @property
-    def decisive(self) -> Part | None:
-        """The part that is nearest to its limit, or furthest beyond it."""
-        limited = [part for part in self.parts if part.binding]
-        return min(limited, key=lambda part: part.margin) if limited else None
+    def decisive(self) -> list[Part]:
+        """The parts that carry the claim; those that are not as expected, if there are any."""
+        missed = [part for part in self.parts if not part.met]
+        return missed or [part for part in self.parts if part.carries]
 
 
 def judge(catalogue: Catalogue, name: str, runs: Ensemble, failures: Mapping[str, str]) -> Verdict:
@@ -65,7 +66,8 @@ def judge(catalogue: Catalogue, name: str, runs: Ensemble, failures: Mapping[str
         return verdict(NOT_TESTED, claim.untested, [])
     if failures:
         run, reason = next(iter(failures.items()))
-        return verdict(FAIL, f"{len(failures)} runs could not be made, the first {run}: {reason}", [])
+        many = f"{counted(len(failures), 'run')} could not be made"
+        return verdict(FAIL, f"{many}: {run}: {reason}", [])
     try:
         parts = CHECKS[name](runs, claim.tolerance)
     except Absent as absent:
@@ -79,12 +81,14 @@ def judge(catalogue: Catalogue, name: str, runs: Ensemble, failures: Mapping[str
 
 def in_words(parts: list[Part]) -> str:
     """Numbers and what is expected of them."""
-    return "; ".join(f"{part.what} {number(part.estimate.value)} ({part.expected()})" for part in parts)
+    return "; ".join(
+        f"{part.what} {number(part.estimate.value, part.infinite)} ({part.expected()})" for part in parts
+    )
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:
-    """As report.json has it: `value` and `ci` are those of the decisive part."""
-    part = verdict.decisive
+    """As report.json has it: `value` and `ci` are those of the first decisive part."""
+    part = next(iter(verdict.decisive), None)
     return {
         "id": verdict.id,
         "status": verdict.status,
@@ -105,6 +109,8 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
                 "seeds": p.estimate.n,
                 "expected": p.expected() or None,
                 "met": p.met if p.binding else None,
+                "decisive": p in verdict.decisive,
+                "note": p.note or None,
             }
             for p in verdict.parts
         ],

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from pskit.repro.caption import counted
 from pskit.repro.claims import verdict as verdicts
 from pskit.repro.claims.verdict import STATUSES, Verdict
 from pskit.repro.drawing import Drawn
@@ -56,7 +57,7 @@ class Report(NamedTuple):
     def effort(self) -> str:
         """Runs and time in words."""
         runs = self.runs
-        text = f"{runs['total']} runs: {runs['made']} made, {runs['reused']} reused"
+        text = f"{counted(runs['total'], 'run')}: {runs['made']} made, {runs['reused']} reused"
         if runs["failed"]:
             text += f", {runs['failed']} failed"
         return f"{text}; {self.seconds:.0f} s, and {self.setup_seconds:.0f} s to load and compile"
@@ -99,17 +100,34 @@ def _plain(value: Any) -> Any:
 
 
 def value_text(verdict: Verdict) -> str:
-    """The decisive number with its interval."""
-    part = verdict.decisive
-    return f"{part.what}: {part.interval()}" if part else ""
+    """The decisive numbers with their intervals."""
+    return "; ".join(f"{part.what}: {part.interval()}" for part in verdict.decisive)
 
 
-METHOD = (
+def interval_head(verdict: Verdict) -> str:
+    """Head of the column of numbers; a single seed has no interval."""
+    level = min(part.estimate.level for part in verdict.parts)
+    return f"median [{level:.0%} interval]" if verdict.seeds > 1 else "value of one seed"
+
+
+QUICK = "quick profile: one to three seeds, indicative only"
+"""What stands at the top of a report of the profile ``quick``, and on the terminal."""
+
+_MEASURED = (
     "Every number is measured on each seed. Its value is the median over seeds, and that is what is held "
     "against the expectation. Its interval spans the order statistics that cover the median with at least "
-    "90% confidence, or all seeds where they are too few for that (5 seeds: 94%, 3: 75%, 2: 50%). "
-    "Expectations and tolerances were fixed beforehand, in figures/figures.toml."
+    "90% confidence, or all seeds where they are too few for that (5 seeds: 94%, 3: 75%, 2: 50%, "
+    "one seed: no interval)."
 )
+
+
+def method(report: Report) -> str:
+    """How numbers become verdicts, and which expectations were not fixed beforehand."""
+    fixed = "Expectations and tolerances were fixed beforehand, in figures/figures.toml"
+    later = [f"those of {v.id}, set after {v.claim.set_after}" for v in report.verdicts if v.claim.set_after]
+    return f"{_MEASURED} {fixed}{', except ' + '; '.join(later) if later else ''}."
+
+
 STATUS_MEANING = {
     verdicts.PASS: "the paper's claim holds here",
     verdicts.FINDING: "it does not hold under our conditions: the recorded, explained expectation",

@@ -6,9 +6,17 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
+from pskit.repro.caption import counted
 from pskit.repro.claims.verdict import NOT_TESTED, Verdict
 from pskit.repro.drawing import FOLDER, Drawn
-from pskit.repro.report.content import METHOD, STATUS_MEANING, Report, value_text
+from pskit.repro.report.content import (
+    QUICK,
+    STATUS_MEANING,
+    Report,
+    interval_head,
+    method,
+    value_text,
+)
 
 _SYMBOLS = {"PASS": "✓", "FINDING": "◆", "FAIL": "✗", "NOT TESTED": "–"}
 
@@ -22,7 +30,8 @@ def render(report: Report, out: Path) -> str:
         profile=escape(report.profile) + (escape(f", only {', '.join(report.only)}") if report.only else ""),
         counts="".join(_count(status, n) for status, n in report.counts().items()),
         effort=escape(report.effort()),
-        method=escape(METHOD),
+        method=escape(method(report)),
+        warning=f"<p><b>{escape(QUICK.capitalize())}.</b></p>" if report.profile == "quick" else "",
         claims="\n".join(map(_claim, tested)),
         figures="\n".join(_figure(figure, out) for figure in report.figures),
         untested="\n".join(_untested(v) for v in untested),
@@ -69,11 +78,12 @@ def _parts(verdict: Verdict) -> str:
         mark = "" if part.met else ' class="missed"'
         cells = (part.what, part.interval(), part.expected() or "shown only", met)
         rows.append(f"<tr{mark}>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    level = min(part.estimate.level for part in verdict.parts)
-    head = f"<tr><th>number</th><th>median [{level:.0%} interval]</th><th>expected</th><th>met</th></tr>"
-    n = f"{verdict.seeds} seed" + ("s" if verdict.seeds != 1 else "")
+    value = interval_head(verdict)
+    head = f"<tr><th>number</th><th>{value}</th><th>expected</th><th>met</th></tr>"
+    every = "all " if len(rows) > 1 else ""
+    summary = f"{every}{counted(len(rows), 'number')}, {counted(verdict.seeds, 'seed')}"
     table = f"<table>{head}{''.join(rows)}</table>"
-    return f"<details><summary>all {len(rows)} numbers, {n}</summary>{table}</details>"
+    return f"<details><summary>{summary}</summary>{table}</details>"
 
 
 def _figure(figure: Drawn, out: Path) -> str:

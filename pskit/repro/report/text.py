@@ -1,7 +1,14 @@
 """The report as Markdown."""
 
 from pskit.repro.claims.verdict import NOT_TESTED, Verdict
-from pskit.repro.report.content import METHOD, STATUS_MEANING, Report, value_text
+from pskit.repro.report.content import (
+    QUICK,
+    STATUS_MEANING,
+    Report,
+    interval_head,
+    method,
+    value_text,
+)
 
 
 def render(report: Report) -> str:
@@ -9,16 +16,17 @@ def render(report: Report) -> str:
     lines = [
         "# Reproduction of arXiv 1410.8043",
         "",
+        *([f"**{QUICK.capitalize()}.**", ""] if report.profile == "quick" else []),
         f"Profile `{report.profile}`{_only(report)}. **{report.headline()}.** {report.effort()}.",
         "",
         *(f"- {status}: {meaning}" for status, meaning in STATUS_MEANING.items()),
         "",
-        METHOD,
+        method(report),
     ]
     tested = [v for v in report.verdicts if v.status != NOT_TESTED]
     untested = [v for v in report.verdicts if v.status == NOT_TESTED]
     if tested:
-        lines += ["", "| claim | status | what the paper says | expected | decisive value | seeds |"]
+        lines += ["", "| claim | status | what the paper says | expected | decisive values | seeds |"]
         lines += ["|---|---|---|---|---|---|"]
     for v in tested:
         cells = (v.id, v.status, v.claim.paper, v.claim.expected, value_text(v), str(v.seeds))
@@ -51,7 +59,7 @@ def _only(report: Report) -> str:
 def _parts(verdict: Verdict) -> list[str]:
     if not verdict.parts:
         return [verdict.why]
-    rows = ["| number | median [interval] | expected | met |", "|---|---|---|---|"]
+    rows = [f"| number | {interval_head(verdict)} | expected | met |", "|---|---|---|---|"]
     for part in verdict.parts:
         met = ("yes" if part.met else "**no**") if part.binding else ""
         rows.append(f"| {_cell(part.what)} | {part.interval()} | {part.expected()} | {met} |")
