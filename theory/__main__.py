@@ -31,9 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     command = COMMANDS[given.command]
     try:
-        results = command.run(given)
-    except (ValueError, OSError, zipfile.BadZipFile) as problem:
+        with np.errstate(all="ignore"):  # what overflows is refused below, in words
+            results = command.run(given)
+    except (ValueError, OSError, EOFError, OverflowError, zipfile.BadZipFile) as problem:
         commands[given.command].error(str(problem))
+    undefined = [r.name for r in results if np.any(np.isnan(r.bound.value))]
+    if undefined:
+        commands[given.command].error(f"{', '.join(undefined)}: not a number, the arguments are too large")
     names = (*command.required, *command.optional)
     inputs = {n: getattr(given, n) for n in names if getattr(given, n) is not None}
     if given.json:

@@ -1,6 +1,7 @@
 """python -m theory, and what importing the package loads."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -122,6 +123,11 @@ def test_vacuous_is_said(capsys):
         (["thm5", *TAIL, "--law", "1,2"], "must be value:probability"),
         (["thm3", *RUN[:-1], "10.5", "--F2", "1"], "--T: got 10.5, but must be a whole number"),
         (["thm6", "--ensemble", "nowhere.npz", "--eta", ".1"], "nowhere.npz"),
+        (["thm6", "--ensemble", os.devnull, "--eta", ".1"], "No data left"),
+        (
+            ["lemma-a1", "--x=1e308,1e308", "--view=1,2", "--g=1,2", "--x-star=1,2", "--eta=.5"],
+            "not a number",
+        ),
         (["thm7"], "invalid choice: 'thm7'"),
         ([], "required: COMMAND"),
     ],
