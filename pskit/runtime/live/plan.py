@@ -1,0 +1,110 @@
+"""What lies where in the arena, and the words that processes show each other.
+
+Process ``c`` is that of client ``c``; the last one, ``clients``, is the server. Every word has one writer
+(but STOP and the cards), and words of different writers lie in different cache lines.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pskit.core.layout import Layout
+from pskit.runtime.live.arena import Arena, aligned
+from pskit.runtime.live.ring import Ring, ring_bytes
+
+if TYPE_CHECKING:
+    from pskit.config import Config
+
+Words = npt.NDArray[np.int64]
+
+LINE = 8
+"""Words in a cache line."""
+START, STOP = 0, LINE
+RUNNING, FINISHED, EARLY = 0, 1, 2
+"""Values of the word STOP: go on; all workers have left; stop as things are."""
+SLEEP, SENT, CONSUMED = range(3)
+"""Words of a process: it wants to be woken for messages that become visible before this time; messages that
+it put into rings; messages that it took in."""
+CLOCK, WAITING_ROWS, NEED = range(3)
+"""Words of a worker: finished clocks; rows that it waits for, or a state below; clock that they need."""
+COMPUTING, LEFT = 0, -1
+
+SMALLEST_RING, LARGEST_RING, ALL_RINGS = 1 << 16, 1 << 21, 1 << 28
+"""Bytes: a ring holds a few of the largest messages if it can; larger messages go through in pieces."""
+
+
+class Plan:
+    """Places in the arena of one run; every process derives the same ones.
+
+    Parameters
+    ----------
+    cfg : Config
+    layout : Layout
+
+    Attributes
+    ----------
+    nbytes : int
+        Size of the arena.
+    processes : int
+    server : int
+        Number of the server's process.
+    machines : int
+        Network cards, at most one per client and shard.
+    """
+
+    def __init__(self, cfg: "Config", layout: Layout) -> None:
+        self.clients, self.shards, self.workers = cfg.cluster.clients, layout.shards, cfg.workers
+        self.server = self.clients
+        self.processes = self.clients + 1
+        whole = sum(t.rows * (b + 4) for t, b in zip(layout.tables, layout.row_bytes, strict=True))
+        fair = min(LARGEST_RING, ALL_RINGS // (2 * self.clients))
+        self.ring_capacity = aligned(max(SMALLEST_RING, min(8 * whole, fair)))
+        self.ring_stride = ring_bytes(self.ring_capacity)
+        self.machines = self.clients + self.shards
+        lines = 2 + self.processes + self.machines + self.workers + self.shards
+        self.rings_at = aligned(lines * LINE * 8)
+        self.nbytes = self.rings_at + 2 * self.clients * self.ring_stride
+
+    def ring_at(self, client: int, upward: bool) -> int:
+        """Offset of the ring from a client to the server, or back."""
+        return self.rings_at + (client if upward else self.clients + client) * self.ring_stride
+
+
+class Shared:
+    """Views of the arena of one process; see `Plan`.
+
+    Attributes
+    ----------
+    control : (2 * 8,) int64
+        Written by the launcher (``STOP`` also by the server, or by who finds the run diverged).
+    processes : (processes * 8,) int64
+        The words of process p begin at ``8 p``.
+    cards : (machines * 8,) int64
+        Until when each network card is busy; written by whoever sends, in one atomic step.
+    workers : (workers, 8) int64
+    shards : (shards, 8) int64
+        The first word is the shard's clock.
+    everything : (n,) int64
+        The whole arena.
+    """
+
+    def __init__(self, arena: Arena, plan: Plan) -> None:
+        self._arena, self.plan = arena, plan
+        self.everything: Words = arena.view(0, (plan.nbytes // 8,), np.int64)
+        at = 0
+        lines: list[Any] = []
+        for n in (2, plan.processes, plan.machines, plan.workers, plan.shards):
+            lines.append(self.everything[at : at + n * LINE])
+            at += n * LINE
+        self.control, self.processes, self.cards = lines[:3]
+        self.workers, self.shards = (words.reshape(-1, LINE) for words in lines[3:])
+
+    def ring(self, client: int, upward: bool) -> Ring:
+        """The ring from a client to the server, or back."""
+        at = self.plan.ring_at(client, upward)
+        return Ring(self._arena.view(at, (self.plan.ring_stride,), np.uint8))
+
+    def close(self) -> None:
+        """Drop all views, so that the arena can be closed whoever still refers to this object."""
+        vars(self).clear()

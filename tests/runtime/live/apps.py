@@ -1,0 +1,111 @@
+"""Applications that tell where they run, so that a test can do something to that process."""
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from pskit.core.layout import TableSpec
+from pskit.core.policies import register_policy
+from pskit.core.policies.ssp import SSP
+from pskit.errors import InputError
+
+
+class Told:
+    """Adds 1 to every row at every clock.
+
+    ``options``: ``folder``, where a worker leaves its process id under ``worker-N`` at its clock ``tell``
+    (default 2), and the server under ``server``; ``fail``, a worker that fails at that clock, and ``how``:
+    ``raise``, ``refuse``, ``nan`` or ``exit``; ``slow``, real seconds that every kernel takes.
+    """
+
+    def tables(self, cfg):
+        return [TableSpec("n", 4, 2, "i8"), TableSpec("x", 4, 2, "f4")]
+
+    def init(self, ctx):
+        ctx.tables["x"][:] = 1
+
+    async def work(self, ps):
+        options = ps.cfg.app.options
+        n, x = ps.table("n"), ps.table("x")
+        ids = np.arange(4)
+        for clock in range(ps.cfg.app.clocks):
+            await ps.get((n, ids), (x, ids))
+            if clock == options.get("tell", 2):
+                tell(options, f"worker-{ps.worker}")
+            await ps.compute(kernel, options.get("slow", 0.0))
+            if clock == options.get("tell", 2) and ps.worker == options.get("fail"):
+                fail(options["how"], x)
+            n.inc(ids, np.ones((4, 2), np.int64))
+            x.inc(ids, np.full((4, 2), 0.5, np.float32))
+            await ps.clock()
+
+    def objective(self, tables):
+        return {"loss": 1.0, "sum": float(tables["n"].sum())}
+
+
+class TellsServer(Told):
+    """Also leaves the server's process id, once an update has come."""
+
+    def init(self, ctx):
+        super().init(ctx)
+        self._options = ctx.cfg.app.options
+
+    def objective(self, tables):
+        if tables["n"].any():
+            tell(self._options, "server")
+        return {"loss": 1.0}
+
+
+class Explodes(Told):
+    """Its loss is not finite after some clocks."""
+
+    def objective(self, tables):
+        return {"loss": 1.0 if tables["n"].sum() < 50 else float("inf")}
+
+
+class Excursion(Told):
+    """Its loss is far above the first one for a while."""
+
+    def objective(self, tables):
+        return {"loss": 100.0 if 20 < tables["n"].sum() < 120 else 1.0}
+
+
+class Never(SSP):
+    """A policy that after some clocks asks for what cannot come."""
+
+    name = "never"
+
+    def need(self, clock):
+        return clock + 1 if clock > 2 else clock
+
+
+class Stuck(Told):
+    """Makes the policy above known in every process."""
+
+    def tables(self, cfg):
+        register_policy(Never)
+        return super().tables(cfg)
+
+
+def tell(options, name):
+    if "folder" in options:
+        path = Path(options["folder"]) / name
+        path.with_suffix(".new").write_text(str(os.getpid()))
+        path.with_suffix(".new").rename(path)
+
+
+def fail(how, table):
+    if how == "raise":
+        raise ZeroDivisionError("a kernel went wrong")
+    if how == "refuse":
+        raise InputError("app.options: this will not do")
+    if how == "exit":
+        os._exit(7)
+    table.inc([0], np.full((1, 2), np.nan))
+
+
+def kernel(seconds):
+    if seconds:
+        time.sleep(seconds)

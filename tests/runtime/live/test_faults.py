@@ -1,0 +1,290 @@
+"""Processes that die, stop or fail: the run ends at once with one message, or goes on; nothing is left.
+
+Every signal is really sent. Deadlines are generous: a test asserts what happened, never how fast.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import pskit
+from pskit.core import policies
+from pskit.runtime.base import Stuck
+from tests.runtime.live.apps import Never
+from tests.runtime.live.runs import POLICIES, config
+
+ROOT = Path(__file__).parents[3]
+PATIENCE = 60.0
+LONG = 10_000
+TOLD = "tests.runtime.live.apps:Told"
+
+
+def wait_for(condition, what):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not come within {PATIENCE} s"
+        time.sleep(0.01)
+
+
+def told(path):
+    """The process id in a file that a process writes."""
+    wait_for(path.exists, path)
+    return int(path.read_text())
+
+
+def is_gone(pid):
+    """Whether there is no such process; a zombie whose parent has not looked yet counts as gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+@contextlib.contextmanager
+def meanwhile(what):
+    """Do something in another thread while the run goes on in this one."""
+    failures = []
+
+    def guarded():
+        try:
+            what()
+        except BaseException as error:  # shown by the test, not by the thread
+            failures.append(error)
+
+    thread = threading.Thread(target=guarded)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+    assert not failures, failures
+
+
+@pytest.fixture(scope="module")
+def fork_server():
+    """The fork server stays, and is not counted."""
+    pskit.run(config("ssp", clocks=1))
+
+
+@pytest.fixture
+def nothing_left(tmp_path, fork_server):
+    """After the test no child, no name in /dev/shm and no more open file than before."""
+    shm = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+    before = descriptors()
+    yield
+    assert not multiprocessing.active_children()
+    wait_for(lambda: all(is_gone(int(p.read_text())) for p in tmp_path.glob("worker-*")), "the end of all")
+    assert descriptors() == before
+    if shm:
+        assert set(os.listdir("/dev/shm")) <= shm
+
+
+def test_a_worker_that_is_killed_ends_the_run(tmp_path, nothing_left):
+    cfg = config("ssp", TOLD, clocks=LONG, options={"folder": str(tmp_path)}, ps={"shards": 2})
+    with (
+        meanwhile(lambda: os.kill(told(tmp_path / "worker-1"), signal.SIGKILL)),
+        pytest.raises(pskit.RunFailed) as caught,
+    ):
+        pskit.run(cfg, out=tmp_path / "run")
+    message = str(caught.value)
+    pid = (tmp_path / "worker-1").read_text()
+    assert message.startswith(f"client 1 (process {pid}; worker 1 at clock ")
+    assert "was killed by SIGKILL, so the run cannot go on" in message
+    assert "clocks of the shards: " in message
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_message_says_what_the_others_waited_for(tmp_path, nothing_left):
+    """The victim is stopped first, so that the others come to wait for it."""
+
+    def stop_then_kill():
+        victim = told(tmp_path / "worker-2")
+        os.kill(victim, signal.SIGSTOP)
+        time.sleep(1.0)
+        os.kill(victim, signal.SIGKILL)
+
+    cfg = config("ssp", TOLD, clocks=LONG, options={"folder": str(tmp_path)})
+    with meanwhile(stop_then_kill), pytest.raises(pskit.RunFailed) as caught:
+        pskit.run(cfg)
+    message = str(caught.value)
+    assert "; worker 2 at clock " in message.partition("killed")[0]
+    for worker in (0, 1):
+        assert f"worker {worker} at clock " in message
+    assert "waited for 8 rows of clock " in message
+
+
+def test_a_killed_server_ends_the_run(tmp_path, nothing_left):
+    app = "tests.runtime.live.apps:TellsServer"
+    cfg = config("essp", app, clocks=LONG, options={"folder": str(tmp_path)})
+    with (
+        meanwhile(lambda: os.kill(told(tmp_path / "server"), signal.SIGKILL)),
+        pytest.raises(pskit.RunFailed, match=r"^the server \(process \d+\) was killed by SIGKILL"),
+    ):
+        pskit.run(cfg)
+
+
+def test_a_process_that_ends_by_itself_ends_the_run(tmp_path, nothing_left):
+    options = {"fail": 0, "how": "exit", "folder": str(tmp_path)}
+    with pytest.raises(pskit.RunFailed, match=r"client 0 .* ended with exit code 7"):
+        pskit.run(config("bsp", TOLD, clocks=LONG, options=options))
+
+
+def test_a_kernel_that_raises_is_told_with_its_place(nothing_left):
+    options = {"fail": 1, "how": "raise"}
+    with pytest.raises(pskit.RunFailed, match=r"client 1 .* failed: ZeroDivisionError: a kernel") as caught:
+        pskit.run(config("ssp", TOLD, clocks=LONG, options=options))
+    assert "in fail" in "".join(caught.value.__notes__)
+
+
+def test_wrong_input_is_the_users(nothing_left):
+    options = {"fail": 1, "how": "refuse"}
+    with pytest.raises(pskit.InputError, match=r"^app.options: this will not do$"):
+        pskit.run(config("ssp", TOLD, clocks=LONG, options=options))
+
+
+def test_a_stopped_worker_goes_on_as_if_nothing_had_been(tmp_path, nothing_left):
+    def stop_and_continue():
+        pid = told(tmp_path / "worker-0")
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(1.5)
+        os.kill(pid, signal.SIGCONT)
+
+    cfg = config("essp", TOLD, clocks=40, scale=0.04, options={"folder": str(tmp_path)})
+    with meanwhile(stop_and_continue):
+        trace = pskit.run(cfg)
+    assert trace.status == "finished"
+    assert pskit.audit(trace).ok
+    assert trace.table("n").tolist() == [[120, 120]] * 4
+    assert trace.manifest["fidelity"]["overshoot_us"]["max"] > 1e5
+
+
+def test_when_nothing_moves_the_run_says_who_waits(nothing_left, monkeypatch):
+    monkeypatch.setitem(policies._POLICIES, "never", Never)
+    monkeypatch.setitem(POLICIES, "never", {"policy": "never", "slack": 0})
+    with pytest.raises(Stuck, match="worker 0 at clock 3 waited for 8 rows of clock 4; worker 1 at clock 3"):
+        pskit.run(config("never", "tests.runtime.live.apps:Stuck", clocks=LONG))
+
+
+# -- runs in a process of their own -----------------------------------------------------------------
+
+COMMAND = "from pskit.cli import main; main()"
+
+
+@contextlib.contextmanager
+def command(tmp_path, **given):
+    """`pskit run` of a long run in its own session; ended whatever happens."""
+    cfg = config(
+        "ssp", "tests.runtime.live.apps:TellsServer", clocks=LONG, options={"folder": str(tmp_path)}, **given
+    )
+    (tmp_path / "long.toml").write_text(cfg.to_toml())
+    arguments = [sys.executable, "-W", "error", "-c", COMMAND, "run", str(tmp_path / "long.toml")]
+    with subprocess.Popen(
+        [*arguments, "--out", str(tmp_path / "run"), "--quiet"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def members(session):
+    """Processes of a session that are still there."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session and fields[0] != "Z":
+                found.append(int(stat.parent.name))
+    return found
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+
+
+@needs_proc
+def test_when_the_launcher_is_killed_everything_goes_with_it(tmp_path):
+    with command(tmp_path) as process:
+        for name in ("worker-0", "worker-1", "worker-2", "server"):
+            told(tmp_path / name)
+        assert len(members(process.pid)) >= 5
+        process.kill()
+        process.wait()
+        wait_for(lambda: not members(process.pid), "the end of all children")
+
+
+@needs_proc
+def test_ctrl_c_keeps_the_trace_so_far(tmp_path):
+    with command(tmp_path) as process:
+        told(tmp_path / "server")
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+        out, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 130
+        assert err.strip() == f"interrupted; the trace so far is in {tmp_path / 'run'}"
+        assert out == ""
+        wait_for(lambda: not members(process.pid), "the end of all children")
+    trace = pskit.open_trace(tmp_path / "run", verify=True)
+    assert trace.status == "interrupted"
+    assert len(trace.columns("clocks")["t_end"])
+    assert pskit.audit(trace).ok
+
+
+@needs_proc
+def test_ctrl_c_at_the_start_leaves_nothing(tmp_path):
+    with command(tmp_path, cluster={"clients": 8}) as process:
+        wait_for(lambda: len(members(process.pid)) > 2, "the first child")
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 130, err
+        assert err.startswith("interrupted; ")
+        assert len(err.splitlines()) == 1
+        wait_for(lambda: not members(process.pid), "the end of all children")
+
+
+@needs_proc
+def test_the_command_ends_with_4_and_one_paragraph(tmp_path):
+    with command(tmp_path) as process:
+        os.kill(told(tmp_path / "worker-1"), signal.SIGKILL)
+        _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 4
+        assert err.startswith("error: client 1 (process ")
+        assert len(err.splitlines()) == 1
+        wait_for(lambda: not members(process.pid), "the end of all children")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.slow
+def test_a_script_that_forgets_to_guard_its_main_part_is_told_so(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pskit\n"
+        "pskit.run(pskit.Config(app={'name': 'quadratic', 'clocks': 1}, cluster={'clients': 1},\n"
+        "                       run={'runtime': 'live', 'time_scale': 0.001}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 1
+    assert 'it must call pskit.run under `if __name__ == "__main__":`' in done.stderr
