@@ -13,6 +13,7 @@ REGIMES = {
     "exponential": "independent random compute times",
     "straggler": "near-equal, but worker 0 twice as slow",
 }
+MOST = 0.8
 CLOCKS_PER_POINT = 10  # a point is the mean over as many clocks
 
 
@@ -33,6 +34,22 @@ def draw(runs: Runs, sheet: Sheet) -> None:
     panels["exponential"].legend(loc="lower right")
     panels["straggler"].legend(loc="lower right")
     drift(grid[1, 1], quadratic.select(preset="exponential", slack=max(quadratic.values("slack"))), sheet)
+
+
+def remarks(runs: Runs) -> str:
+    """How old ESSP's reads are late in the runs, and since when nearly as old as the slack allows."""
+    quadratic = runs.select(app="quadratic", policy="essp")
+    slack = min(quadratic.values("slack"))
+    found = []
+    for preset, words in REGIMES.items():
+        clock, means = together(quadratic.select(preset=preset, slack=slack))
+        middle = np.median(means, axis=0)
+        late = float(middle[clock > 0.75 * clock[-1]].mean())
+        text = f"{words}: {late:.1f} in the last quarter"
+        if late >= MOST * slack:
+            text += f", {MOST:.0%} of the slack from clock {clock[middle >= MOST * slack][0]} on"
+        found.append(text)
+    return f"ESSP's median of the mean age, s = {slack}: {'; '.join(found)}."
 
 
 def regime(axes: Axes, preset: str, runs: Runs, slack: int, sheet: Sheet) -> None:

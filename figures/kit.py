@@ -104,15 +104,21 @@ class Sheet:
         series: str,
         x: Any,
         curves: Any,
+        ceiling: float = np.inf,
         **style: Any,
     ) -> Any:
-        """Draw the median over seeds of equally long ``curves`` (n_seeds, n), and the band of all seeds."""
+        """Draw the median over seeds of equally long ``curves`` (n_seeds, n), and the band of all seeds.
+
+        Values above ``ceiling``, which is to be far off the axis, are drawn there, so that a line to infinity
+        has an end; the CSV has them as they are.
+        """
         curves = np.asarray(curves, float)
         middle, low, high = np.median(curves, axis=0), curves.min(axis=0), curves.max(axis=0)
-        (line,) = axes.plot(x, middle, **style)
+        (line,) = axes.plot(x, np.minimum(middle, ceiling), **style)
         if len(curves) > 1:
+            ends = np.minimum(low, ceiling), np.minimum(high, ceiling)
             axes.fill_between(
-                x, low, high, color=line.get_color(), alpha=0.14, linewidth=0, zorder=line.zorder - 0.5
+                x, *ends, color=line.get_color(), alpha=0.14, linewidth=0, zorder=line.zorder - 0.5
             )
         self.record(panel, series, np.asarray(x).tolist(), middle.tolist(), low.tolist(), high.tolist())
         return line
@@ -142,11 +148,13 @@ def styled() -> Any:
 def common_grid(traces: Runs, name: str = "loss") -> tuple[Floats, Floats, Floats]:
     """Losses of several seeds on common clocks: clocks (n,), emulated seconds (seeds, n), values (seeds, n).
 
-    A run that ended before its last clock (a loss that is not finite) is infinite from there on.
+    The clocks go on to the last one of the config. A run that a value that is not finite stopped before it is
+    infinite from its last evaluation on, and has no time (NaN) there.
     """
     losses = [trace.loss(name) for trace in traces]
-    longest = max(losses, key=lambda loss: len(loss["clock"]))
-    clocks = longest["clock"]
+    longest = max((loss["clock"] for loss in losses), key=len)
+    last, every = max((t.config["app"]["clocks"], t.config["run"]["eval_every"]) for t in traces)
+    clocks = np.concatenate([longest, np.arange(longest[-1] + every, last + 1, every)])
     values, seconds = np.full((2, len(losses), len(clocks)), np.inf)
     for i, loss in enumerate(losses):
         n = len(loss["clock"])

@@ -22,10 +22,27 @@ def mean_ages(trace: Trace) -> tuple[Floats, Floats]:
     return curve["clock"], curve["mean"]
 
 
+def stopped_at(trace: Trace) -> int | None:
+    """Clock at which a value that is not finite stopped the run; None if it went on to its end."""
+    faults = trace.columns("faults")
+    found = [c for what, c in zip(faults["what"], faults["clock"], strict=True) if "non-finite" in what]
+    return int(found[0]) if found else None
+
+
+def final_loss(trace: Trace) -> float:
+    """Loss after the last clock. A stopped run has none: infinite, whatever it was when last evaluated."""
+    return np.inf if stopped_at(trace) is not None else trace.final_loss()
+
+
+def excursion(trace: Trace) -> float:
+    """Largest loss over the smallest one before it; infinite for a stopped run."""
+    return np.inf if stopped_at(trace) is not None else trace.excursion()
+
+
 def final_over_bsp(runs: Runs, policy: str, slack: int) -> Floats:
     """Final loss over BSP's of the same seed, one value per seed; infinite where it is not finite."""
     ours, bsp = (
-        np.array([trace.final_loss() for trace in same])
+        np.array([final_loss(trace) for trace in same])
         for same in (runs.select(policy=policy, slack=slack), runs.select(policy="bsp"))
     )
     return ours / bsp

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from figures.kit import LOOKS, Dashes, Floats, Runs, Sheet, common_grid, percent, shade
+from figures.measures import final_loss
 
 Ends = tuple[float, float]
 WIDE: Ends = (0.62, 20.0)  # shows divergence
@@ -64,24 +65,39 @@ def draw(runs: Runs, sheet: Sheet) -> None:
         right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
+def remarks(runs: Runs) -> str:
+    """Where the shown curves end."""
+    found = []
+    for fraction in (f for f in SHOWN if runs.has(fraction=f, step=STEPS[f])):
+        ends = []
+        same = runs.select(fraction=fraction, step=STEPS[fraction])
+        for curve in SHOWN[fraction]:
+            if same.has(policy=curve.policy, slack=curve.slack):
+                chosen = same.select(policy=curve.policy, slack=curve.slack)
+                last = float(np.median([final_loss(trace) for trace in chosen]))
+                ends.append(f"{curve.label} {f'{last:.3g}' if np.isfinite(last) else 'not finite'}")
+        found.append(f"Median loss after the last clock, {percent(fraction)}: {'; '.join(ends)}.")
+    return " ".join(found)
+
+
 def line(axes: Axes, panel: str, curve: Curve, x: Floats, losses: Floats, ends: Ends, sheet: Sheet) -> None:
-    """Median and band of ``losses`` (seeds, n) on an axis from ``ends[0]`` to ``ends[1]``."""
+    """Median and band of ``losses`` (seeds, n) on an axis from ``ends[0]`` to ``ends[1]``.
+
+    What is off the axis for a while is cut there; an arrow shows where the median leaves it for good.
+    """
     look, colour = LOOKS[curve.policy], shade(curve.policy, curve.place)
-    losses = np.minimum(losses, BEYOND)
-    middle = np.median(losses, axis=0)
-    exits = np.flatnonzero((middle[:-1] <= ends[1]) & (middle[1:] > ends[1])) + 1
-    if len(exits):
-        i = int(exits[0])
-        mark_exit(axes, x[i - 1 : i + 1], middle[i - 1 : i + 1], ends[1], colour)
-        if ends == NEAR:
-            # What comes back later is the other panel's matter.
-            x, losses = x[: i + 1], losses[:, : i + 1]
+    middle = np.minimum(np.median(losses, axis=0), BEYOND)
+    within = np.flatnonzero(middle <= ends[1])
+    if len(within) and within[-1] + 1 < len(middle):
+        leaves = slice(within[-1], within[-1] + 2)
+        mark_exit(axes, x[leaves], middle[leaves], ends[1], colour)
     sheet.band(
         axes,
         panel,
         curve.label,
         x,
         losses,
+        ceiling=BEYOND,
         color=colour,
         linestyle=curve.dashes,
         marker=look.marker,
@@ -110,10 +126,14 @@ def mark_exit(axes: Axes, x: Floats, y: Floats, end: float, colour: tuple[float,
 
 
 def over_seconds(seconds: Floats, losses: Floats) -> tuple[Floats, Floats]:
-    """Bring the seeds' curves (seeds, n), each over its own ``seconds``, to common times (n,)."""
-    ended = [np.isfinite(row) for row in seconds]
-    last = float(np.median([row[e][-1] for row, e in zip(seconds, ended, strict=True)]))
-    time = np.linspace(0, last, 101)
-    values = np.minimum(losses, BEYOND)
-    curves = zip(seconds, values, ended, strict=True)
-    return time, np.array([np.interp(time, s[e], v[e], right=v[-1]) for s, v, e in curves])
+    """Bring the seeds' curves (seeds, n), each over its own ``seconds``, to common times (m,).
+
+    The times reach to the median end of the runs that went on to their end, if there are any. A stopped run
+    is infinite after its last finite value, the others stay at their final one.
+    """
+    known = np.isfinite(seconds) & np.isfinite(losses)
+    ends = np.array([s[k][-1] for s, k in zip(seconds, known, strict=True)])
+    complete = known.all(axis=1)
+    time = np.linspace(0, np.median(ends[complete]) if complete.any() else ends.max(), 101)
+    curves = zip(seconds, losses, known, strict=True)
+    return time, np.array([np.interp(time, s[k], v[k], right=v[-1]) for s, v, k in curves])

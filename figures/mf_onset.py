@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from figures.kit import LOOKS, Runs, Sheet, percent
+from figures.measures import excursion
 
 SHAKY = 1.05  # an excursion above this is no smooth curve
 
@@ -34,10 +35,23 @@ def draw(runs: Runs, sheet: Sheet) -> None:
     axes.spines[:].set_visible(False)
 
 
+def remarks(runs: Runs) -> str:
+    """What BSP does at each minibatch and step, as far as it is run: the yardstick for the rest."""
+    found = []
+    for fraction in (0.01, 0.1):
+        for step in (0.005, 0.02):
+            chosen = {"fraction": fraction, "step": step, "policy": "bsp"}
+            if runs.has(**chosen):
+                rise = float(np.median([excursion(trace) for trace in runs.select(**chosen)]))
+                how = "stays smooth" if rise <= SHAKY else "does not stay smooth itself"
+                found.append(f"at {percent(fraction)}, step {step:g} BSP {how}")
+    return f"{'; '.join(found)}.".capitalize().replace(" bsp ", " BSP ") if found else ""
+
+
 def cell(axes: Axes, x: int, y: int, runs: Runs) -> tuple[int, float]:
     """One cell; the number of diverged runs, and the median excursion."""
     bad = sum(trace.diverged() for trace in runs)
-    rise = float(np.median([trace.excursion() for trace in runs]))
+    rise = float(np.median([excursion(trace) for trace in runs]))
     if bad:
         most = 2 * bad > len(runs)
         colour, ink = ("#882255", "white") if most else ("#D9A0AE", "black")
@@ -46,7 +60,10 @@ def cell(axes: Axes, x: int, y: int, runs: Runs) -> tuple[int, float]:
         colour, ink, verdict = "#F3C9A8", "black", "shaky"
     else:
         colour, ink, verdict = "#E6EFF6", "black", "smooth"
-    size = f"× {rise:.2f}" if rise < 10 else f"× {rise:.0f}" if rise < 1e4 else "over × 10⁴"
+    if np.isfinite(rise):
+        size = f"× {rise:.2f}" if rise < 10 else f"× {rise:.0f}" if rise < 1e4 else "over × 10⁴"
+    else:
+        size = "not finite"
     axes.add_patch(Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, color=colour, linewidth=0))
     axes.text(x, y, f"{verdict}\n{size}", ha="center", va="center", color=ink, fontsize=6.5)
     return bad, rise

@@ -28,4 +28,4 @@ def draw(runs: Runs, sheet: Sheet) -> None:
         clocks, _, losses = common_grid(runs.select(policy=curve.policy, slack=curve.slack))
         line(right, "loss", curve, clocks, losses, WIDE, sheet)
     right.set(title="Does training converge?", xlabel="clock", ylabel="training loss (log)")
-    right.legend(loc="upper left", borderaxespad=0.1)
+    right.legend(loc="upper left", borderaxespad=0.1, fontsize=6.5, labelspacing=0.25, handlelength=2)

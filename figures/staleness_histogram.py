@@ -28,6 +28,23 @@ def draw(runs: Runs, sheet: Sheet) -> None:
     sheet.figure.supxlabel(X_LABEL, fontsize=8)
 
 
+def remarks(runs: Runs) -> str:
+    """Where ESSP's reads concentrate."""
+    found = []
+    for fraction in sorted(runs.values("fraction"), reverse=True):
+        same = runs.select(fraction=fraction, policy="essp")
+        peaks, means = [], []
+        for slack in same.values("slack"):
+            seen = [ages(trace) for trace in same.select(slack=slack)]
+            x = range(-(slack + 1), 0)
+            peaks.append(max(x, key=lambda d: np.median([a.histogram().get(d, 0.0) for a in seen])))
+            means.append(float(np.median([a.mean() for a in seen])))
+        modes = " or ".join(f"{peak}" for peak in sorted(set(peaks)))
+        age = " to ".join(dict.fromkeys(f"{mean:.1f}" for mean in (min(means), max(means))))
+        found.append(f"at {percent(fraction)} its peak is at {modes}, its mean age {age}")
+    return f"ESSP over these slacks: {'; '.join(found)} clocks."
+
+
 def panel(axes: Axes, runs: Runs, slack: int, sheet: Sheet, name: str) -> None:
     """Both policies' histograms over the differentials -(slack + 1) .. -1, and the uniform law."""
     x = np.arange(-(slack + 1), 0)

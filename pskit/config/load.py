@@ -14,6 +14,9 @@ from pskit.errors import InputError
 
 _UNQUOTED_UNIT = re.compile(r"=\s*([0-9.]+\s*(?:[mun]?s|min|h|[kMGT]?bit/s|[kMG]?B/s))\s*(?:#.*)?$")
 
+_EXPERIMENT_KEYS = frozenset({"seeds", "sweeps"})
+"""Top-level keys by which an experiment of paper_repro.py is known; no config has them."""
+
 
 def load_config(path: str | PathLike[str], overrides: Iterable[str] = ()) -> Config:
     """Read a config.
@@ -38,6 +41,13 @@ def load_config(path: str | PathLike[str], overrides: Iterable[str] = ()) -> Con
         raise InputError(_syntax_error(name, text, error)) from None
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits, thousands of brackets
         raise InputError(f"{name}: not valid TOML: {error}.") from None
+    experiment = _EXPERIMENT_KEYS & tree.keys()
+    if experiment:
+        raise InputError(
+            f"{name}: this is an experiment of paper_repro.py, a family of runs (it has "
+            f"{' and '.join(sorted(experiment))}), not the config of one. paper_repro.py makes its runs; "
+            "the config of a single run is experiments/mf.toml."
+        )
     top: Tree = {}
     assignments: dict[str, str] = {}
     for assignment in overrides:

@@ -55,7 +55,7 @@ def listed(values: Iterable[Any]) -> str:
 
 def seeds(values: list[int]) -> str:
     """Distinct ascending seeds as a short list."""
-    parts = []
+    parts: list[str] = []
     for _, group in groupby(enumerate(values), lambda pair: pair[1] - pair[0]):
         run = [value for _, value in group]
         parts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run)

@@ -220,3 +220,12 @@ def test_a_file_for_the_live_runtime_serves_virtual_time_too(write) -> None:
     path = write('[run]\nruntime = "live"\ntime_scale = 0.5\n')
     assert load_config(path).run.time_scale == 0.5
     assert load_config(path, ["run.runtime=sim"]) == Config()
+
+
+def test_an_experiment_of_the_reproduction_is_named_as_such(tmp_path):
+    file = tmp_path / "family.toml"
+    file.write_text('title = "t"\n[seeds]\nquick = 1\n[base.app]\nstep = 1.0\n[[sweeps]]\nseconds = 1\n')
+    with pytest.raises(
+        InputError, match=r"family.toml: this is an experiment of paper_repro.*seeds and sweeps"
+    ):
+        load_config(file)

@@ -3,12 +3,15 @@ import math
 from importlib import import_module
 
 import matplotlib
+import numpy as np
 import pytest
 
-from figures import kit
-from figures.measures import ages
+from figures import age_regimes, kit, mf_onset, mf_slack, staleness_histogram
+from figures.measures import ages, excursion, final_loss, stopped_at
+from figures.mf_convergence import NEAR, WIDE, Curve, line, over_seconds
 from pskit.repro import drawing
 from pskit.repro.catalogue import load_catalogue
+from pskit.repro.ensemble import Ensemble
 from tests.figures.conftest import ROOT
 from tests.paper.synthetic import ensemble, trace_of
 
@@ -73,6 +76,73 @@ def test_a_run_that_ended_early_is_infinite_from_there_on():
     assert losses[1, :2].tolist() == [1.0, 0.9]
     assert all(math.isinf(value) for value in losses[1, 2:])
     assert math.isnan(seconds[1, -1])
+
+
+def test_a_stopped_run_is_infinite_whatever_it_was_last():
+    cfg, _ = CATALOGUE.experiments["fig2-mf-10"].configs("quick")[0]
+    cut = trace_of(cfg, losses=[0.9] * 101, stopped=41)
+    clocks, seconds, losses = kit.common_grid([cut])
+    assert clocks[-1] == cfg.app.clocks
+    assert losses[0, :21].tolist() == [0.9] * 21
+    assert all(math.isinf(value) for value in losses[0, 21:])
+    assert (stopped_at(cut), final_loss(cut), excursion(cut)) == (41, math.inf, math.inf)
+    time, curves = over_seconds(seconds, losses)
+    assert curves[0, time < seconds[0, 20]].tolist() == [0.9] * 100
+    assert stopped_at(trace_of(cfg)) is None
+
+
+def excursion_and_end(cfg, end):
+    """A loss that leaves both axes, comes back and stays at `end`."""
+    losses = np.full(cfg.app.clocks + 1, 1.0)
+    losses[40:60] = 50.0
+    losses[70:] = end
+    return trace_of(cfg, losses=losses)
+
+
+@pytest.mark.parametrize(("end", "arrows"), [(0.9, 0), (70.0, 1), (math.inf, 1)])
+def test_a_curve_is_drawn_to_its_end_and_an_arrow_says_that_it_left_for_good(end, arrows):
+    cfg, _ = CATALOGUE.experiments["fig2-mf-10"].configs("quick")[0]
+    clocks, _, losses = kit.common_grid([excursion_and_end(cfg, end)])
+    for ends in (WIDE, NEAR):
+        sheet = kit.Sheet()
+        ((axes,),) = sheet.axes(1, 1, 2)
+        line(axes, "p", Curve("ssp", 8, 0.5, "-"), clocks, losses, ends, sheet)
+        assert len(axes.texts) == arrows
+        (drawn,) = axes.lines
+        assert drawn.get_xdata().tolist() == clocks.tolist()
+        assert [row[3] for row in sheet._rows] == losses[0].tolist()
+
+
+def test_the_line_of_medians_breaks_where_one_is_off_the_axis():
+    sheet = kit.Sheet()
+    ((axes,),) = sheet.axes(1, 1, 2)
+    values = {8: np.array([2.0]), 16: np.array([math.inf]), 32: np.array([3.0])}
+    mf_slack.points(axes, "p", "ssp", values, [8, 16, 32], sheet)
+    assert np.isnan(axes.lines[0].get_ydata()).tolist() == [False, True, False]
+    assert len(axes.texts) == 1
+    assert [row[3] for row in sheet._rows] == [2.0, math.inf, 3.0]
+
+
+@pytest.mark.parametrize("name", CATALOGUE.figures)
+@pytest.mark.parametrize("profile", ["quick", "default"])
+def test_captions_name_the_cluster(name, profile, tmp_path):
+    entry = CATALOGUE.figures[name]
+    drawn = drawing.draw(name, entry, ensemble(CATALOGUE, *entry.experiments, profile=profile), tmp_path)
+    assert "P = 16. shards: 1, placement separate." in drawn.caption
+
+
+def test_what_a_caption_says_of_results_comes_from_the_runs():
+    quick, default = (ensemble(CATALOGUE, "fig2-mf-10", "fig2-mf-1", profile=p) for p in ("quick", "default"))
+    assert "at 10%, step 0.02 BSP stays smooth" in mf_onset.remarks(default)
+    assert "at 10%, step 0.02" not in mf_onset.remarks(quick)
+    configs = [cfg for cfg, _ in CATALOGUE.experiments["fig2-mf-10"].configs("quick")]
+    at_8 = [trace_of(cfg, stopped=70) for cfg in configs if cfg.ps.slack == 8]
+    assert mf_slack.remarks(quick) == "Every run has a finite final loss."
+    stopped = Ensemble([*(t for t in quick if t.config["ps"]["slack"] != 8), *at_8])
+    assert "SSP s = 8: 1 of 1, at clock 70" in mf_slack.remarks(stopped)
+    ages = staleness_histogram.remarks(ensemble(CATALOGUE, "fig1-left"))
+    assert ages.startswith("ESSP over these slacks: at 10% its peak is at -2, its mean age 1.5;")
+    assert "80% of the slack from clock" in age_regimes.remarks(ensemble(CATALOGUE, "fig1-left-regimes"))
 
 
 def test_every_policy_has_its_own_colour_and_marker():

@@ -6,12 +6,12 @@ from pskit.analysis.trace import Trace
 from pskit.config import Config
 from pskit.repro.catalogue import Catalogue, Profile
 from pskit.repro.ensemble import Ensemble
-from pskit.trace.schema import as_columns
+from pskit.trace.schema import SCHEMA, as_columns
 
 SECONDS_PER_CLOCK = {"bsp": 2.2, "ssp": 1.5, "essp": 1.1}
 
 
-def trace_of(cfg: Config, *, shares=None, losses=None) -> Trace:
+def trace_of(cfg: Config, *, shares=None, losses=None, stopped=None) -> Trace:
     """A finished run of `cfg`.
 
     Parameters
@@ -20,6 +20,8 @@ def trace_of(cfg: Config, *, shares=None, losses=None) -> Trace:
         ``shares(clock)`` -> list of shares of the ages 0, 1, ...; by default as the paper has it.
     losses : (clocks + 1,) float, optional
         Loss after each clock; by default as the paper has it.
+    stopped : int, optional
+        Clock at which an INC of a value that is not finite stopped the run; no loss is known from there on.
     """
     shares = shares or (lambda clock: paper_ages(cfg, clock))
     losses = paper_losses(cfg) if losses is None else np.asarray(losses, float)
@@ -30,11 +32,12 @@ def trace_of(cfg: Config, *, shares=None, losses=None) -> Trace:
         for age, share in enumerate(shares(clock))
         if round(10_000 * share)
     ]
-    at = np.arange(0, len(losses), cfg.run.eval_every)
+    at = np.arange(0, len(losses) if stopped is None else stopped, cfg.run.eval_every)
     times = np.rint(at * SECONDS_PER_CLOCK[cfg.ps.policy] * 1e9).astype(np.int64)
     histogram = dict(zip(("clock", "age", "count"), np.array(lines).T, strict=True))
     metrics = {"t": times, "clock": at, "name": np.full(len(at), "loss"), "value": losses[at]}
-    diverged = bool((~np.isfinite(losses) | (losses > 10 * losses[0])).any())
+    faults = [] if stopped is None else [(0, "non-finite", 3, stopped, "V", 5, "made up")]
+    diverged = bool(faults or (~np.isfinite(losses) | (losses > 10 * losses[0])).any())
     manifest = {
         "status": "diverged" if diverged else "finished",
         "config": cfg.model_dump(mode="json"),
@@ -44,6 +47,9 @@ def trace_of(cfg: Config, *, shares=None, losses=None) -> Trace:
     columns = {
         "histogram": as_columns("histogram", histogram),
         "metrics": as_columns("metrics", metrics),
+        "faults": as_columns(
+            "faults", {name: [row[i] for row in faults] for i, name in enumerate(SCHEMA["faults"])}
+        ),
     }
     return Trace(manifest, columns, {})
 

@@ -1,5 +1,5 @@
 from pskit.config import Config
-from pskit.repro.caption import compute, conditions, distribution, listed, seeds
+from pskit.repro.caption import compute, conditions, counted, distribution, listed, seeds
 from pskit.repro.ensemble import Ensemble
 from tests.paper.synthetic import trace_of
 
@@ -16,7 +16,8 @@ def test_conditions_say_what_a_reader_needs():
     ]
     text = conditions(Ensemble([trace_of(cfg) for cfg in runs]))
     assert text == (
-        "Data: MF, made up. P = 16. s = 4, 16. step 0.005, 0.02. time to compute a clock: "
+        "Data: MF, made up. P = 16. shards: 1, placement colocated. "
+        "s = 4, 16. step 0.005, 0.02. time to compute a clock: "
         "1s + exponential (mean 100ms), mean-reverting (0.2); "
         "1s + exponential (mean 100ms), mean-reverting (0.2), worker 0 2 times as long. "
         "latency of a message: exponential (mean 200ms). bandwidth unlimited. Seeds 1, 2."
@@ -38,3 +39,8 @@ def test_lists():
     assert seeds([1, 2, 3, 4]) == "Seeds 1 to 4"
     assert seeds([7]) == "Seed 7"
     assert seeds([1, 5]) == "Seeds 1, 5"
+    assert seeds([1, 2, 3, 11, 12, 13, 14]) == "Seeds 1 to 3, 11 to 14"
+
+
+def test_counts():
+    assert [counted(n, "figure") for n in (0, 1, 2)] == ["0 figures", "1 figure", "2 figures"]

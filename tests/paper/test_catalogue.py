@@ -2,6 +2,7 @@ import re
 
 import pytest
 
+from pskit.config import load_config
 from pskit.errors import InputError
 from pskit.repro.catalogue import Experiment, load_catalogue, with_keys
 from pskit.repro.claims import CHECKS
@@ -60,6 +61,30 @@ def test_experiments_of_one_claim_have_the_same_seeds(catalogue):
     for name, claim in catalogue.claims.items():
         seeds = [catalogue.experiments[e].seeds for e in claim.experiments]
         assert all(s == seeds[0] for s in seeds), f"{name} compares seed by seed"
+
+
+def test_the_config_of_one_run_is_a_run_of_the_report(catalogue, root):
+    report = {cfg.fingerprint() for cfg, _ in catalogue.experiments["fig2-mf-10"].configs("default")}
+    for overrides in ([], ["ps.slack=48"], ["ps.policy=ssp", "ps.slack=48"]):
+        assert load_config(root / "experiments" / "mf.toml", overrides).fingerprint() in report
+
+
+def test_no_worker_has_a_shard_on_its_machine(catalogue):
+    for experiment in catalogue.experiments.values():
+        assert {cfg.cluster.placement for cfg, _ in experiment.configs("full")} == {"separate"}
+
+
+def test_numbers_set_after_a_look_are_judged_on_other_seeds(catalogue):
+    later = {name: claim for name, claim in catalogue.claims.items() if claim.set_after}
+    assert list(later) == ["F1L-4"]
+    for name in later["F1L-4"].experiments:
+        seeds = {cfg.run.seed for cfg, _ in catalogue.experiments[name].configs("full")}
+        assert not seeds & {1, 2, 3}
+
+
+def test_an_experiment_is_no_config(root):
+    with pytest.raises(InputError, match=r"fig2-mf-10.toml: this is an experiment of paper_repro.py"):
+        load_config(root / "experiments" / "fig2-mf-10.toml")
 
 
 def test_a_sweep_is_every_combination():

@@ -10,7 +10,7 @@ from pskit.repro.claims.verdict import judge
 from pskit.repro.drawing import Drawn
 from pskit.repro.ensemble import Ensemble
 from pskit.repro.report import write_report
-from pskit.repro.report.content import Report
+from pskit.repro.report.content import Report, method
 from tests.paper.synthetic import ensemble
 
 PIXEL = bytes.fromhex(
@@ -57,7 +57,7 @@ def test_json_is_as_documented(written, report, catalogue):
     assert by_id["F1L-4"]["status"] == "FINDING"
     assert by_id["F1L-1"]["figure"] == "staleness_histogram"
     assert sum(tree["counts"].values()) == len(tree["claims"])
-    onset = next(p for p in by_id["F2M-4"]["parts"] if "1%, step 0.005: s (" in p["what"])
+    onset = next(p for p in by_id["F2M-4"]["parts"] if "1%, step 0.005: smallest s" in p["what"])
     assert onset["value"] == "inf" or math.isfinite(onset["value"])
 
 
@@ -97,7 +97,30 @@ def test_html_is_one_file_that_needs_nothing_else(written, catalogue):
     assert "caption &lt; text" in text
 
 
+@pytest.mark.parametrize("file", ["report.md", "report.html"])
+def test_the_quick_profile_says_what_it_is_worth(written, report, file):
+    text = (written / file).read_text(encoding="utf-8")
+    assert "Quick profile: one to three seeds, indicative only." in text[: text.index("TESTED")]
+    assert "[0% interval]" not in text
+    assert "value of one seed" in text
+    assert "[50% interval]" in text
+    assert "all 1 number" not in text
+    write_report(report._replace(profile="default"), written)
+    assert "indicative only" not in (written / file).read_text(encoding="utf-8")
+    write_report(report, written)
+
+
+def test_the_method_names_what_was_not_fixed_beforehand(report):
+    assert method(report).endswith(
+        "were fixed beforehand, in figures/figures.toml, except those of F1L-4, set after a first look at "
+        "seeds 1 to 3 and judged on seeds from 11 on."
+    )
+    assert method(report._replace(verdicts=[])).endswith("fixed beforehand, in figures/figures.toml.")
+
+
 def test_a_failed_claim_shows_in_the_headline(report):
     assert report.failed
     assert "1 FAIL" in report.headline()
+    one = report._replace(runs={"total": 1, "reused": 1, "made": 0, "failed": 0})
+    assert one.effort().startswith("1 run: 0 made, 1 reused; ")
     assert report.effort() == "9 runs: 4 made, 4 reused, 1 failed; 12 s, and 5 s to load and compile"

@@ -93,7 +93,7 @@ def stops(runs: Ensemble) -> str:
     """Which seeds' runs a value that is not finite stopped, and at which clock; empty if none."""
     stopped = {t.config["run"]["seed"]: stopped_at(t) for t in runs}
     at = [f"seed {seed} at clock {clock}" for seed, clock in stopped.items() if clock is not None]
-    return f"stopped: {', '.join(at)}" if at else ""
+    return f"not finite, stopped: {', '.join(at)}" if at else ""
 
 
 def onsets(runs: Ensemble, fraction: float, step: float) -> list[float]:

@@ -64,7 +64,7 @@ class Part(NamedTuple):
         """The median, for several seeds its interval, and the note."""
         e = self.estimate
         value, low, high = (number(v, self.infinite) for v in (e.value, e.low, e.high))
-        if e.n > 1 and (low, high) != (value, value):
+        if e.n > 1 and not (math.isinf(e.value) and e.low == e.high):  # words need no repetition
             value += f" [{low}, {high}]"
         return f"{value} ({self.note})" if self.note else value
 
