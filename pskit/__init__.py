@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from pskit.auditing import audit
     from pskit.config import Config, load_config
     from pskit.core.policies import Policy, register_policy
-    from pskit.errors import InputError, RunFailed
+    from pskit.errors import AppError, InputError, RunFailed
     from pskit.running import run
 
 _HOME = {
+    "AppError": "pskit.errors",
     "Config": "pskit.config",
     "InputError": "pskit.errors",
     "Policy": "pskit.core.policies",
@@ -34,6 +35,7 @@ _HOME = {
 
 __version__ = "0.1.0"
 __all__ = [
+    "AppError",
     "Config",
     "InputError",
     "Policy",

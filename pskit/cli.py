@@ -1,11 +1,12 @@
 """The command line: thin over `pskit.run`, `pskit.open_trace` and what `pskit.console` shows.
 
-Exit codes: 0 fine; 1 a failed audit or an unforeseen end; 2 wrong input; 3 the run diverged; 4 a process of a
-live run died; 130 interrupted.
+Exit codes: 0 fine; 1 a failed audit, a fault of an application or an unforeseen end; 2 wrong input; 3 the run
+diverged; 4 a process of a live run died; 130 interrupted.
 """
 
 import functools
 import json
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from pskit.errors import InputError, RunFailed
+from pskit.errors import AppError, InputError, RunFailed
 
 if TYPE_CHECKING:
     from pskit.config import Config
@@ -52,6 +53,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             failure, message, code = error, f"error: {error}", WRONG_INPUT
         except RunFailed as error:
             failure, message, code = error, f"error: {error}", PROCESS_DIED
+        except AppError as error:
+            failure, message, code = error, f"error: {error}", FAILED
         except (RuntimeError, OSError, MemoryError) as error:
             failure, message, code = error, f"error: {type(error).__name__}: {error}", FAILED
         if options["debug"]:
@@ -91,6 +94,7 @@ def run(
     if ":" in cfg.app.name:
         sys.path.insert(0, str(Path.cwd()))  # a console script does not look there, as `python -m` does
     folder = out or default_folder(config, cfg)
+    before = stored_manifest(folder)
     try:
         if quiet:
             trace = pskit.run(cfg, out=folder, force=force)
@@ -98,7 +102,7 @@ def run(
             with showing_progress(Console(stderr=True)) as progress:
                 trace = pskit.run(cfg, out=folder, force=force, progress=progress)
     except KeyboardInterrupt as interrupt:
-        raise KeyboardInterrupt(what_is_left(folder)) from interrupt
+        raise KeyboardInterrupt(what_is_left(folder, before, cfg.fingerprint())) from interrupt
     if not quiet:
         print_summary(Console(), trace, folder)
     if trace.manifest["status"] == "diverged":
@@ -128,7 +132,7 @@ def report(folder: RunFolder, debug: Debug = False) -> None:
     from pskit.console.tables import print_report
     from pskit.explore import replay
 
-    if folder.is_file():
+    if os.path.isfile(folder):  # unlike Path.is_file, false for names that cannot be
         print_story(Console(), replay(folder))
         return
     print_report(Console(), pskit.open_trace(folder), folder)
@@ -240,15 +244,30 @@ def default_folder(config: Path, cfg: "Config") -> Path:
     return Path("runs") / f"{config.stem}-{cfg.ps.policy}{slack}-{cfg.fingerprint()[:8]}"
 
 
-def what_is_left(folder: Path) -> str:
-    """Say what an interrupted run leaves."""
+def stored_manifest(folder: Path) -> bytes | None:
+    """What identifies the run at ``folder``: its manifest, with time of day and hashes; None without."""
+    try:
+        return (folder / "manifest.json").read_bytes()
+    except (OSError, ValueError):
+        return None
+
+
+def what_is_left(folder: Path, before: bytes | None, fingerprint: str) -> str:
+    """Say what an interrupted run leaves, where ``before`` it there was this manifest, if any."""
     from pskit.trace.store import open_run
 
+    now = stored_manifest(folder)
+    if now == before:
+        older = "" if before is None else f", {folder} has the older run"
+        return f"interrupted; nothing was written{older}"
     try:
-        kept = open_run(folder).manifest["status"] == "interrupted"
+        manifest = open_run(folder).manifest
     except InputError:
-        kept = False
-    return f"interrupted; the trace so far is in {folder}" if kept else "interrupted; nothing was written"
+        return "interrupted; nothing was written"
+    if manifest["fingerprint"] != fingerprint:
+        return f"interrupted; nothing was written, {folder} has another run"
+    so_far = " so far" if manifest["status"] == "interrupted" else ""
+    return f"interrupted; the trace{so_far} is in {folder}"
 
 
 def main() -> None:

@@ -8,6 +8,13 @@ class InputError(ValueError):
     """
 
 
+class AppError(RuntimeError):
+    """A fault of a user's application: names application, method, worker, clock and the error behind it.
+
+    Chained to that error. The command line ends with exit code 1.
+    """
+
+
 class RunFailed(RuntimeError):
     """A process of a live run died or could not go on: says which, where it was and who waited for what.
 

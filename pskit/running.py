@@ -8,9 +8,8 @@ from typing import Any
 from pskit.analysis.trace import Trace
 from pskit.apps import make_app
 from pskit.config import Config
-from pskit.core.layout import Layout
-from pskit.errors import InputError
 from pskit.runtime.base import Report, runtime_named
+from pskit.runtime.guard import Guarded
 from pskit.runtime.memory import check_memory, peak_bytes
 from pskit.trace.manifest import build_manifest
 from pskit.trace.store import check_target, write_run
@@ -50,6 +49,8 @@ def run(
     ------
     InputError
         On wrong input; nothing is written.
+    AppError
+        The application failed: says where, in which method, worker and clock; nothing is written.
     RunFailed
         A process of a live run died or could not go on; nothing is written.
     KeyboardInterrupt
@@ -58,11 +59,12 @@ def run(
     if out is not None:
         check_target(out, force)
     started = time.perf_counter()
-    app = make_app(cfg.app.name)
-    layout = _layout(app, cfg)
+    app = Guarded(make_app(cfg.app.name), cfg.app.name)
+    layout = app.layout(cfg)
     runtime = runtime_named(cfg.run.runtime)
-    estimate = runtime.estimate_bytes(cfg, layout)
+    estimate = runtime.estimate_bytes(cfg, layout) + cfg.workers * app.working_bytes(cfg)
     check_memory(estimate)
+    data = app.describe(cfg)  # now: its fault must not cost a finished run
     recorder, outcome, facts = runtime.execute(cfg, app, layout, threads, _reporter(progress, cfg))
     columns = recorder.finish()
     tables = {
@@ -82,7 +84,7 @@ def run(
         memory_estimate=estimate,
         memory_peak=peak_bytes(),
     )
-    manifest |= {"emulated_ns": outcome.emulated, "events": outcome.events, "data": _described(app, cfg)}
+    manifest |= {"emulated_ns": outcome.emulated, "events": outcome.events, "data": data}
     manifest |= facts
     if out is not None:
         write_run(
@@ -91,20 +93,6 @@ def run(
     if outcome.status == "interrupted":
         raise KeyboardInterrupt
     return Trace(manifest, columns, tables, Path(out) if out is not None else None)
-
-
-def _layout(app: Any, cfg: Config) -> Layout:
-    try:
-        return Layout(app.tables(cfg), cfg.ps.shards)
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError(f"application {cfg.app.name!r}: {error}") from error
-
-
-def _described(app: Any, cfg: Config) -> str:
-    describe = getattr(app, "describe", None)
-    return str(describe(cfg)) if describe else cfg.app.name
 
 
 def _reporter(progress: Progress | None, cfg: Config) -> Report | None:

@@ -45,6 +45,17 @@ class Interrupted(Toy):
         return super().objective(tables)
 
 
+class Exits(Toy):
+    async def work(self, ps):
+        await ps.clock()
+        raise SystemExit(0)
+
+
+class Huge(Toy):
+    def tables(self, cfg):
+        return [TableSpec("x", 10**12, 1)]
+
+
 class Stopped(Toy):
     def tables(self, cfg):
         raise KeyboardInterrupt
@@ -135,11 +146,85 @@ def test_an_interrupted_run_ends_with_130_and_keeps_its_trace(folder) -> None:
     assert pskit_command("report", "a").exit_code == 0
 
 
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_fault_of_the_application_ends_with_1_and_one_paragraph(folder, debug) -> None:
+    name = ("--set", "app.name=toy_application:Exits", "--quiet", *(["--debug"] if debug else []))
+    result = pskit_command("run", "toy.toml", *name, "--out", "a")
+    assert result.exit_code == 1
+    last = result.stderr.strip().splitlines()[-1]
+    where = "application 'toy_application:Exits': work() failed, worker 0 at clock 1: SystemExit: 0"
+    assert last == f"error: {where}"
+    assert ("Traceback" in result.stderr) == debug
+    assert not Path("a").exists()
+
+
+def test_what_cannot_fit_ends_with_2(folder) -> None:
+    huge = pskit_command("run", "toy.toml", "--set", "app.name=toy_application:Huge")
+    assert (huge.exit_code, "at most 2147483647 rows" in huge.stderr) == (2, True)
+    Path("wide.toml").write_text('app = {name = "quadratic", dim = 1000000000}')
+    wide = pskit_command("run", "wide.toml")
+    assert (wide.exit_code, "this run needs about" in wide.stderr) == (2, True)
+
+
 def test_an_interruption_before_the_start_leaves_nothing(folder) -> None:
     result = pskit_command("run", "toy.toml", "--set", "app.name=toy_application:Stopped", "--out", "a")
     assert result.exit_code == 130
     assert result.stderr.strip() == "interrupted; nothing was written"
     assert not Path("a").exists()
+
+
+def test_an_interruption_while_saving_tells_the_older_run_from_this_one(folder, monkeypatch) -> None:
+    interrupted = ("run", "toy.toml", "--set", "app.name=toy_application:Interrupted", "--out", "a")
+    assert pskit_command(*interrupted).exit_code == 130
+    before = Path("a/manifest.json").read_bytes()
+
+    def interrupt(path, arrays):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pskit.trace.store.write_npz", interrupt)
+        result = pskit_command(*interrupted, "--force")
+    assert result.exit_code == 130
+    assert result.stderr.strip() == "interrupted; nothing was written, a has the older run"
+    assert Path("a/manifest.json").read_bytes() == before
+    again = pskit_command(*interrupted, "--force")
+    assert again.stderr.strip() == "interrupted; the trace so far is in a"
+    assert Path("a/manifest.json").read_bytes() != before
+
+
+def test_an_interruption_right_after_saving_says_where_the_trace_is(folder, monkeypatch) -> None:
+    real = pskit.run
+
+    def interrupted(*args, **options):
+        real(*args, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pskit, "run", interrupted, raising=False)
+    result = pskit_command("run", "toy.toml", "--out", "a")
+    assert result.exit_code == 130
+    assert result.stderr.strip() == "interrupted; the trace is in a"
+
+
+@pytest.mark.parametrize("command", ["report", "compare", "audit"])
+def test_a_damaged_run_folder_is_wrong_input(folder, command) -> None:
+    pskit_command("run", "toy.toml", "--out", "a", "--quiet")
+    good = json.loads(Path("a/manifest.json").read_text())
+    for key in ("emulated_ns", "status", "layout", "config", "wall_seconds", "workers", "trace"):
+        for manifest in ({k: v for k, v in good.items() if k != key}, {**good, key: [7]}):
+            Path("a/manifest.json").write_text(json.dumps(manifest))
+            result = pskit_command(command, "a", *(["a"] if command == "compare" else []))
+            assert result.exit_code == 2, result.output
+            assert key in result.stderr
+            assert "a: the file manifest.json" in result.stderr
+            assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("place", ["/proc/x", "/dev/null/x", "p/" + "n" * 256])
+def test_a_place_that_cannot_be_is_refused_before_the_run(folder, place) -> None:
+    result = pskit_command("run", "toy.toml", "--set", "app.name=toy_application:Stopped", "--out", place)
+    assert result.exit_code == 2
+    assert "no folder can be made there" in result.stderr
+    assert not Path("p").exists()
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@
 import importlib
 from typing import Any
 
+from pskit.apps.calls import calling
 from pskit.errors import InputError
 
 _BUILT_IN = {"mf": "pskit.apps.mf:MatrixFactorization", "quadratic": "pskit.apps.quadratic:Quadratic"}
 _REGISTERED: dict[str, type[Any]] = {}
+METHODS = ("tables", "init", "work", "objective")
 
 
 def app_names() -> list[str]:
@@ -33,16 +35,37 @@ def make_app(name: str) -> Any:
     Raises
     ------
     InputError
-        On an unknown name, or a module or class that cannot be imported.
+        On an unknown name, a module or class that cannot be imported, what is no class, or a class that lacks
+        a method.
+    AppError
+        When the module or the constructor fails.
     """
     if name in _REGISTERED:
-        return _REGISTERED[name]()
+        return _made(name, _REGISTERED[name])
     module, _, cls = _BUILT_IN.get(name, name).partition(":")
     if not cls:
         raise InputError(
             f"app.name = {name!r}: not an application; allowed are {app_names()} or module:Class"
         )
     try:
-        return getattr(importlib.import_module(module), cls)()
-    except (ImportError, AttributeError) as e:
+        with calling(name, "the import of its module", passing=(ImportError,)):
+            found = getattr(importlib.import_module(module), cls, None)
+    except ImportError as e:
         raise InputError(f"app.name = {name!r}: {e}") from e
+    if not isinstance(found, type):
+        what = (
+            "has no such class" if found is None else f"has a {type(found).__name__} of this name, no class"
+        )
+        raise InputError(f"app.name = {name!r}: module {module!r} {what}")
+    return _made(name, found)
+
+
+def _made(name: str, cls: type[Any]) -> Any:
+    with calling(name, "its constructor"):
+        app = cls()
+    missing = [method for method in METHODS if not callable(getattr(app, method, None))]
+    if missing:
+        raise InputError(
+            f"app.name = {name!r}: an application needs the methods {METHODS}; it lacks {missing}"
+        )
+    return app

@@ -5,6 +5,7 @@ by hand: it yields `Get`, `Compute` and `Clock` commands and is resumed with the
 is involved, and the same class runs on every runtime.
 """
 
+import math
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -62,6 +63,11 @@ class Table:
     ----------
     name : str
     rows, cols : int
+
+    Notes
+    -----
+    A table of integers is exact as long as no entry, and no sum of updates to it, leaves the range of its
+    dtype; beyond that it wraps around as NumPy's integers do, and nothing tells.
     """
 
     __slots__ = ("_dtype", "_offset", "_port", "_worker", "cols", "index", "name", "rows")
@@ -186,7 +192,15 @@ class Worker:
         return tuple(results)
 
     def compute(self, fn: Callable[..., Any], *arrays: Any, cost: float = 0.0) -> Compute:
-        """Awaitable: ``fn(*arrays)``, pure, on arrays that nobody else touches; ``cost`` in items."""
+        """Awaitable: ``fn(*arrays)``, pure, on arrays that nobody else touches; ``cost`` in items.
+
+        Raises
+        ------
+        ValueError
+            On a cost that is negative or not finite.
+        """
+        if not 0 <= cost < math.inf:
+            raise ValueError(f"the cost of a compute() must be a number of items, 0 or more, got {cost!r}")
         return Compute(fn, arrays, cost)
 
     async def clock(self) -> None:
@@ -208,7 +222,11 @@ class InitContext(NamedTuple):
 
 
 class Application(Protocol):
-    """A user's application; needs no base class."""
+    """A user's application; needs no base class.
+
+    It may also have ``describe(cfg) -> str``, one line for captions, and ``working_bytes(cfg) -> int``, what
+    one worker needs beside tables and caches.
+    """
 
     def tables(self, cfg: Any) -> list[TableSpec]:
         """Load the data and name the tables."""

@@ -21,7 +21,13 @@ Column = NDArray[np.float64]
 
 SMALLEST_CURVATURE = 0.25
 _NOISE_CLOCKS = 64
-"""Clocks whose noise is drawn at once."""
+_NOISE_NUMBERS = 1 << 16
+"""The noise of so many clocks is drawn at once, or of fewer, down to one, where that were more numbers."""
+
+
+def clocks_ahead(dim: int) -> int:
+    """Clocks whose noise is drawn at once."""
+    return max(1, min(_NOISE_CLOCKS, _NOISE_NUMBERS // dim))
 
 
 def curvatures(dim: int) -> Column:
@@ -47,6 +53,24 @@ def step_along(x: Column, h: Column, best: Column, step: float) -> Column:
         return -step * (h * (x - best))
 
 
+def noisy_centres(best: Column, noise: float, draws: NDArray[np.float64], h: Column) -> NDArray[np.float64]:
+    """Where the minimiser seems to be with the noise of n clocks: h (x - x*) + noise xi = h (x - centre).
+
+    Parameters
+    ----------
+    best, h : (dim, 1) float64
+    noise : float
+    draws : (n, dim, 1) float64
+        xi, standard normal.
+
+    Returns
+    -------
+    (n, dim, 1) float64
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # as in `step_along`
+        return best - noise * draws / h
+
+
 class Quadratic:
     """The application ``quadratic``: one table ``x`` (dim, 1) float64 that starts at 0."""
 
@@ -63,16 +87,15 @@ class Quadratic:
         dim = app.dim
         x, ids = ps.table("x"), np.arange(dim, dtype=np.int32)
         h, best = curvatures(dim), minimiser(dim)
-        stream = ps.stream("noise")
+        stream, ahead = ps.stream("noise"), clocks_ahead(dim)
         for clock in range(app.clocks):
             step = app.step / math.sqrt(clock + 1) if app.schedule == "inverse-sqrt" else app.step
             centre = best
             if app.noise:
-                if clock % _NOISE_CLOCKS == 0:
-                    draws = stream.normal(_NOISE_CLOCKS * dim).reshape(_NOISE_CLOCKS, dim, 1)
-                    # h (x - x*) + noise xi = h (x - centre): noise moves the minimiser that a step heads for.
-                    centres = best - app.noise * draws / h
-                centre = centres[clock % _NOISE_CLOCKS]
+                if clock % ahead == 0:
+                    draws = stream.normal(ahead * dim).reshape(ahead, dim, 1)
+                    centres = noisy_centres(best, app.noise, draws, h)
+                centre = centres[clock % ahead]
             delta = await ps.compute(step_along, await x.get(ids), h, centre, step, cost=dim)
             x.inc(ids, delta)
             await ps.clock()
@@ -81,6 +104,12 @@ class Quadratic:
         """``loss`` = f(x) - f(x*)."""
         x = tables["x"]
         return {"loss": excess(x, curvatures(len(x)), minimiser(len(x)))}
+
+    def working_bytes(self, cfg: Any) -> int:
+        """Bytes of one worker: the noise drawn ahead with its temporaries, and some columns."""
+        dim = cfg.app.dim
+        ahead = 5 * clocks_ahead(dim) * dim if cfg.app.noise else 0
+        return 8 * (ahead + 6 * dim)
 
     def describe(self, cfg: Any) -> str:
         """One line for captions."""

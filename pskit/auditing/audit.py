@@ -1,8 +1,7 @@
 """Audit a run from its trace alone: `audit`."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from pskit.auditing.checks import STAGES
 from pskit.auditing.findings import Finding, breaks
 from pskit.auditing.report import AuditReport, Violation
 from pskit.errors import InputError
-from pskit.trace.hashing import file_sha256
 from pskit.trace.schema import SCHEMA
 from pskit.trace.store import open_run
 
@@ -54,9 +52,8 @@ def audit(run: "Trace | Path | str") -> AuditReport:
 
 def _audit_folder(folder: Path) -> AuditReport:
     opened = open_run(folder)
-    hashes: Mapping[str, Any] = opened.manifest["files"]
-    names = sorted(hashes)
-    changed = np.array([file_sha256(folder / name) != hashes[name] for name in names])
+    names = sorted(opened.manifest["files"])
+    changed = np.isin(names, opened.changed_files())
     files = breaks(
         changed, lambda i: f"the file {names[i]} was changed, the manifest has another sha256 for it"
     )

@@ -9,12 +9,14 @@ import numpy.typing as npt
 
 from pskit.auditing.history import History
 from pskit.auditing.links import Links
+from pskit.auditing.schedule import schedule_hash
 from pskit.auditing.windows import Windows
 from pskit.trace.manifest import layout_of
 from pskit.trace.schema import MESSAGE_KINDS, Columns, Tables
 
 Array = npt.NDArray[Any]
 SAMPLED = "only a sample of the messages was recorded"
+UNDER_WAY = "the run did not come to its end, updates were still under way"
 KIND = {name: code for code, name in enumerate(MESSAGE_KINDS)}
 
 
@@ -37,6 +39,10 @@ class Case:
     clients, threads, workers, shards : int
     finished : bool
         The run came to its end; otherwise the last oplogs may be missing.
+    live : bool
+        It ran on the wall clock, and its processes noticed things late.
+    emulated : int, ns
+        How long it says that it took.
     reads, updates, clocks, messages, members : mapping of str to array
     """
 
@@ -54,6 +60,8 @@ class Case:
         self.reads, self.updates, self.clocks = columns["reads"], columns["updates"], columns["clocks"]
         self.messages, self.members = columns["messages"], columns["members"]
         self.links = Links(config, self.clients)
+        self.live: bool = config["run"]["runtime"] == "live"
+        self.emulated: int = manifest["emulated_ns"]
 
     # -- how much of it there is -------------------------------------------------------------------
 
@@ -78,6 +86,11 @@ class Case:
         """When each clock of each worker began and ended."""
         return Windows(self.clocks, self.updates, self.workers)
 
+    @cached_property
+    def ended(self) -> bool:
+        """Whether every worker has left every shard: the moment at which a run is over."""
+        return bool(self.history.left.all())
+
     # -- reads and messages --------------------------------------------------------------------------
 
     @cached_property
@@ -85,6 +98,25 @@ class Case:
         """Global row of each read: (n,) int64."""
         rows: Array = self.layout.offsets[self.reads["table"]] + self.reads["row"]
         return rows
+
+    @cached_property
+    def first_of_get(self) -> Array:
+        """Whether each read is the first row of its GET: (n,) bool. A GET's rows are ascending.
+
+        Two GETs that return at once look like one where the rows of the second are all above the first's.
+        """
+        names = ("t", "worker", "clock", "own_upto", "waited")
+        key = np.stack([self.reads[name].astype(np.int64) for name in names], axis=1)
+        first = np.ones(len(key), np.bool_)
+        first[1:] = (np.diff(key, axis=0) != 0).any(axis=1) | (np.diff(self.read_rows) <= 0)
+        return first
+
+    @cached_property
+    def schedule_hash(self) -> str:
+        """Hash of the schedule that the raw lines show, GETs told apart as far as possible."""
+        return schedule_hash(
+            self.messages, self.clocks, self.updates, self.reads, self.read_rows, self.first_of_get
+        )
 
     @cached_property
     def read_pair(self) -> Array:

@@ -5,9 +5,10 @@ subscriptions and eviction are plain arrays over *global row ids*. Row ``r`` is 
 ``r % shards`` at local index ``r // shards``.
 """
 
+import operator
 from collections.abc import Iterable
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,8 @@ import numpy.typing as npt
 RowIds = npt.NDArray[np.int32]
 
 ALLOWED_DTYPES = ("f4", "f8", "i4", "i8")
+MOST_ROWS = MOST_ROW_BYTES = 2**31 - 1
+"""Row ids and the sizes of single rows are int32."""
 
 
 class TableSpec(NamedTuple):
@@ -56,11 +59,16 @@ class Layout:
     Raises
     ------
     ValueError
-        On an empty or repeated table, an unknown dtype, more than 255 tables, or no shard.
+        On what is no table, an empty or repeated one, an unknown dtype, more than 255 tables, more than
+        `MOST_ROWS` rows or `MOST_ROW_BYTES` bytes per row, or no shard.
+
+    Notes
+    -----
+    Made of sizes alone: nothing of the size of a table is allocated before it is asked for.
     """
 
     def __init__(self, tables: Iterable[TableSpec], shards: int = 1) -> None:
-        self.tables = tuple(TableSpec(*t) for t in tables)
+        self.tables = tuple(_checked(t) for t in tables)
         self.shards = int(shards)
         names = [t.name for t in self.tables]
         if not self.tables or len(self.tables) > 255:
@@ -68,12 +76,19 @@ class Layout:
         if len(set(names)) != len(names):
             raise ValueError(f"table names must differ, got {names}")
         for t in self.tables:
-            if t.rows < 1 or t.cols < 1:
+            row_bytes = t.cols * int(t.dtype[1])
+            if row_bytes > MOST_ROW_BYTES:
                 raise ValueError(
-                    f"table {t.name!r} needs at least one row and column, got {t.rows} x {t.cols}"
+                    f"table {t.name!r}: a row of {t.cols} columns takes {row_bytes} bytes; at most "
+                    f"{MOST_ROW_BYTES} are allowed"
                 )
-            if t.dtype not in ALLOWED_DTYPES:
-                raise ValueError(f"table {t.name!r}: dtype {t.dtype!r} is not one of {ALLOWED_DTYPES}")
+        rows = sum(t.rows for t in self.tables)
+        if rows > MOST_ROWS:
+            largest = max(self.tables, key=lambda t: t.rows)
+            raise ValueError(
+                f"all tables together may have at most {MOST_ROWS} rows, got {rows}, of which table "
+                f"{largest.name!r} has {largest.rows}"
+            )
         if self.shards < 1:
             raise ValueError(f"shards must be at least 1, got {shards}")
         self._counts = np.array([t.rows for t in self.tables], dtype=np.int64)
@@ -118,3 +133,22 @@ class Layout:
             return [(0, rows)] if len(rows) else []
         owner = rows % self.shards
         return [(int(j), rows[owner == j]) for j in np.unique(owner)]
+
+
+def _checked(given: Any) -> TableSpec:
+    """A table with its sizes as plain integers."""
+    try:
+        name, rows, cols, *more = given
+        (dtype,) = more or ("f4",)
+        rows, cols = operator.index(rows), operator.index(cols)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"a table is a TableSpec(name, rows, cols, dtype) with whole rows and cols, got {given!r:.80}"
+        ) from None
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"the name of a table is text, got {name!r:.80}")
+    if rows < 1 or cols < 1:
+        raise ValueError(f"table {name!r} needs at least one row and column, got {rows} x {cols}")
+    if not isinstance(dtype, str) or dtype not in ALLOWED_DTYPES:
+        raise ValueError(f"table {name!r}: dtype {dtype!r} is not one of {ALLOWED_DTYPES}")
+    return TableSpec(name, rows, cols, dtype)

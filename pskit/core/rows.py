@@ -16,6 +16,22 @@ import numpy as np
 from pskit.core.layout import Layout, RowIds
 from pskit.core.messages import Slots, Values
 
+SPARE_SLOTS = 64
+"""Slots of a new pool beyond two for each row."""
+MOST_SLOTS = 2**31 - 1
+"""Slots are numbered by int32."""
+
+
+def _numbered(capacity: int) -> int:
+    if capacity > MOST_SLOTS:
+        raise MemoryError(f"{capacity} versions of rows of one table: at most {MOST_SLOTS} can be told apart")
+    return capacity
+
+
+def first_slots(rows: int) -> int:
+    """Slots that a pool begins with, for a table of ``rows``."""
+    return 2 * rows + SPARE_SLOTS
+
 
 class RowPool:
     """Versions of the rows of one table.
@@ -31,7 +47,7 @@ class RowPool:
     __slots__ = ("crowded", "free", "n_free", "values")
 
     def __init__(self, cols: int, dtype: "np.dtype[np.generic]", capacity: int) -> None:
-        self.values: Values = np.zeros((capacity, cols), dtype)
+        self.values: Values = np.zeros((_numbered(capacity), cols), dtype)
         self.free = np.arange(capacity - 1, -1, -1, dtype=np.int32)
         self.n_free = capacity
         self.crowded = False
@@ -50,7 +66,7 @@ class RowPool:
 
     def _grow(self, more: int) -> None:
         old = self.capacity
-        values = np.zeros((old + more, self.values.shape[1]), self.values.dtype)
+        values = np.zeros((_numbered(old + more), self.values.shape[1]), self.values.dtype)
         values[:old] = self.values
         free = np.empty(old + more, np.int32)
         free[:more] = np.arange(old + more - 1, old - 1, -1)  # the new slots lie below the old free ones
@@ -82,7 +98,7 @@ class RowPools:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.pools = tuple(
-            RowPool(t.cols, d, 2 * t.rows + 64) for t, d in zip(layout.tables, layout.dtypes, strict=True)
+            RowPool(t.cols, d, first_slots(t.rows)) for t, d in zip(layout.tables, layout.dtypes, strict=True)
         )
 
     @property

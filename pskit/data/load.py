@@ -33,12 +33,20 @@ def load_ratings(name_or_path: str | Path) -> Ratings:
     if str(name_or_path) in EMBEDDED:
         return _load_embedded(str(name_or_path))
     path = Path(name_or_path)
-    if not path.exists():
+    if not _exists(path):
         raise InputError(
             f"no ratings file {str(path)!r}; give the path of a file, or the name of an embedded data set: "
             f"{', '.join(EMBEDDED)}"
         )
     return read_ratings(path)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        shown = str(path) if len(str(path)) < 200 else f"{str(path)[:200]}..."
+        raise InputError(f"ratings file {shown!r} cannot be read: {error.strerror}") from error
 
 
 def _load_embedded(name: str) -> Ratings:

@@ -27,9 +27,14 @@ def read_ratings(path: Path) -> Ratings:
         The file cannot be read, holds no rating, or has a bad line, a bad id, a rating that is not finite, or
         a pair of user and item twice.
     """
-    if path.is_dir():
-        raise InputError(f"ratings file {str(path)!r} is a directory; give the path of a file")
     try:
+        if path.is_dir():
+            raise InputError(f"ratings file {str(path)!r} is a directory; give the path of a file")
+        if path.exists() and not path.is_file():  # opening a FIFO would wait for ever
+            raise InputError(
+                f"ratings file {str(path)!r} is a pipe, device or socket; it is read more than once, so give "
+                "the path of a file"
+            )
         with path.open("rb") as file:
             parts = list(_scan_file(file, path))
         if not any(len(part.value) for part in parts):

@@ -1,5 +1,6 @@
 """Measured times from a text file, for the empirical model."""
 
+import stat
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -43,6 +44,8 @@ def load_times(path: str | Path) -> Times:
     """
     try:
         status = Path(path).stat()
+        if stat.S_ISFIFO(status.st_mode) or stat.S_ISCHR(status.st_mode) or stat.S_ISSOCK(status.st_mode):
+            raise InputError(f"{path}: this is a pipe, device or socket; times are read from a file")
         return _load(str(path), status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise InputError(f"{path}: cannot read these times: {error.strerror or error}") from error

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from pskit.errors import InputError
 from pskit.repro.plan import PlannedRun
+from pskit.trace.folder import put_back
 
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _WRONG_INPUT = f"{InputError.__name__}: "
@@ -158,6 +159,7 @@ def warm_up_configs(runs: Sequence[PlannedRun]) -> list[dict[str, Any]]:
 
 def sweep(folder: Path) -> None:
     """Remove what an ended process left beside `folder` while it was writing it."""
+    put_back(folder)  # a kill between two renames leaves the older run under its hidden name only
     for partial in folder.parent.glob(f".{folder.name}.partial-*"):
         shutil.rmtree(partial, ignore_errors=True)
 

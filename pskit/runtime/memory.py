@@ -6,6 +6,7 @@ from typing import Any
 
 from pskit.core.layout import Layout
 from pskit.core.policies import policy_class
+from pskit.core.rows import first_slots
 from pskit.errors import InputError
 from pskit.trace.recorder import MESSAGE_CAP, READ_CAP
 
@@ -13,24 +14,30 @@ BASE_BYTES = 160 << 20
 """Interpreter, NumPy, numba and the compiled kernels."""
 MESSAGE_BYTES = 64  # one recorded message
 READ_BYTES = 64  # one recorded row of a read
-LAYOUT_BYTES = 5  # what the layout keeps of a row
+ROW_BYTES = 20  # what layout and shard keep of a row beside its values
+SLOT_BYTES = 5  # what a pool keeps of a row version beside its values
 
 
 def estimate_bytes(cfg: Any, layout: Layout) -> int:
     """Estimated peak of a run in virtual time, bytes.
 
     Counted: the initial, final and summed tables, row versions (a copy that differs per clock within the
-    slack, at most one per client), caches and subscriptions per client, and the bounded trace.
+    slack, at most one per client), caches and subscriptions per client, and the bounded trace. Only sizes
+    are added up: nothing is allocated.
     """
     rows, clients, threads = layout.n_rows, cfg.cluster.clients, cfg.cluster.threads
     table_bytes = int(sum(t.rows * b for t, b in zip(layout.tables, layout.row_bytes, strict=True)))
     policy = policy_class(cfg.ps.policy)
     spread = 2 if policy.subscribes else min(clients, 2 + (cfg.ps.slack or 0))
-    pools = table_bytes * 3 * (1 + spread)  # while a pool doubles, old and new exist
+    versions = 3 * (1 + spread)  # of every row: while a pool doubles, old and new exist
+    pools = sum(
+        max(versions * t.rows, first_slots(t.rows)) * (b + SLOT_BYTES)
+        for t, b in zip(layout.tables, layout.row_bytes, strict=True)
+    )
     caches = clients * rows * (4 + 4 + 8 + 4 * threads + 2 + (4 * threads if policy.refetches else 0))
     subscriptions = clients * rows * (2 if cfg.ps.push == "deltas" else 1) if policy.subscribes else 0
     recorded = READ_CAP * READ_BYTES + MESSAGE_CAP * MESSAGE_BYTES
-    return BASE_BYTES + 4 * table_bytes + rows * LAYOUT_BYTES + pools + caches + subscriptions + recorded
+    return BASE_BYTES + 4 * table_bytes + rows * ROW_BYTES + pools + caches + subscriptions + recorded
 
 
 def available_bytes() -> int | None:
@@ -57,7 +64,7 @@ def check_memory(needed: int) -> None:
     if available is not None and needed > available:
         raise InputError(
             f"this run needs about {needed / 2**30:.1f} GiB, and {available / 2**30:.1f} GiB are free: "
-            f"use fewer clients, smaller tables (app.rank, app.data) or a smaller slack"
+            f"use fewer clients, smaller tables (app.rank, app.dim, app.data) or a smaller slack"
         )
 
 

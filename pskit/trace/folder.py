@@ -1,10 +1,12 @@
 """A folder that appears whole or not at all.
 
-It is filled under a hidden name beside its place, forced to disk, and renamed: a kill at any moment
-leaves the finished folder, the one that was there before, or none. What a kill leaves under the hidden
-name is swept by a later writer to the same place.
+It is filled under a hidden name beside its place, forced to disk, and renamed: an error or Ctrl-C at any
+moment leaves the finished folder, the one that was there before, or none. A kill between the two renames
+leaves the one before under the hidden name, and the next writer to the place puts it back; whatever else a
+kill leaves under the hidden name is swept by a later writer.
 """
 
+import hashlib
 import os
 import shutil
 import time
@@ -14,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _ABANDONED_AFTER = 3600.0  # seconds; a folder takes a few seconds to write
+_ASIDE = "-old"
+_LONGEST = 64  # bytes of a name that may stand in a hidden one; most file systems take 255, some 143
 
 
 @contextmanager
@@ -25,10 +29,10 @@ def atomic_folder(target: Path) -> Iterator[Path]:
     """
     target = target.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    prefix = f".{target.name}.partial-"
-    _sweep(target.parent, prefix)
-    work = target.with_name(prefix + uuid.uuid4().hex)
-    aside = work.with_name(f"{work.name}-old")
+    put_back(target)
+    _sweep(target)
+    work = hidden_sibling(target)
+    aside = work.with_name(work.name + _ASIDE)
     try:
         work.mkdir()
         yield work
@@ -37,22 +41,44 @@ def atomic_folder(target: Path) -> Iterator[Path]:
         _sync(work)
         if target.exists():
             target.rename(aside)
-        try:
-            work.rename(target)
-        except OSError:
-            if aside.exists():
-                aside.rename(target)
-            raise
+        work.rename(target)
         _sync(target.parent)
     finally:
+        # Ctrl-C may have come before, between or right after the renames: what is where tells which.
+        if aside.exists() and not target.exists():
+            aside.rename(target)
         shutil.rmtree(work, ignore_errors=True)
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _sweep(parent: Path, prefix: str) -> None:
+def hidden_sibling(target: Path) -> Path:
+    """Choose a new hidden name beside ``target``, one that fits however long the target's own is."""
+    return target.with_name(_prefix(target) + uuid.uuid4().hex)
+
+
+def put_back(target: Path) -> None:
+    """Give ``target`` back what stood there when a writer was killed between its two renames."""
+    if target.exists() or not target.parent.is_dir():
+        return
+    for path in target.parent.iterdir():
+        if path.name.startswith(_prefix(target)) and path.name.endswith(_ASIDE):
+            path.rename(target)
+            return
+
+
+def _prefix(target: Path) -> str:
+    """Beginning of the hidden names for ``target``; a long name is shortened to a digest, so that it fits."""
+    name = os.fsencode(target.name)
+    short = target.name if len(name) <= _LONGEST else hashlib.sha256(name).hexdigest()[:16]
+    return f".{short}.partial-"
+
+
+def _sweep(target: Path) -> None:
     limit = time.time() - _ABANDONED_AFTER
-    for path in parent.iterdir():
-        if path.name.startswith(prefix) and path.lstat().st_mtime < limit:
+    for path in target.parent.iterdir():
+        if path.name.startswith(_prefix(target)) and path.lstat().st_mtime < limit:
+            if path.name.endswith(_ASIDE) and not target.exists():
+                continue  # never the only copy
             shutil.rmtree(path, ignore_errors=True)
 
 

@@ -1,9 +1,10 @@
 """Arrays in a ``.npz`` file: plain arrays, no pickles, the same bytes for the same arrays."""
 
 import io
+import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,10 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 # What zipfile, zlib and NumPy raise on damaged bytes: bad structure, bad header text, a short member, a
 # nonsense size, an unknown method or flag.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, KeyError, MemoryError, RuntimeError)
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, struct.error, ValueError, TypeError, LookupError, ArithmeticError,
+    OSError, EOFError, MemoryError, RuntimeError,
+)  # fmt: skip
 
 
 def write_npz(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -58,14 +62,16 @@ def read_npz(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 class LazyNpz(Mapping[str, npt.NDArray[Any]]):
-    """The arrays of ``path``, read when first asked for."""
+    """The arrays of ``path``, read when first asked for, and then looked at by ``check``."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, check: Callable[[Mapping[str, npt.NDArray[Any]]], None]) -> None:
+        self._path, self._check = path, check
 
     @cached_property
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return read_npz(self._path)
+        arrays = read_npz(self._path)
+        self._check(arrays)
+        return arrays
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         return self._arrays[name]

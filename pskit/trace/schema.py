@@ -133,6 +133,8 @@ def _cast(table: str, name: str, values: npt.NDArray[Any], dtype: str) -> npt.ND
     if dtype == _TEXT:
         return values if values.dtype.kind == "U" else values.astype(np.str_)
     target = np.dtype(dtype)
+    if target.kind == "b" and values.size and (values.dtype != target or values.view(np.uint8).max() > 1):
+        raise ValueError(f"table {table!r}, column {name!r}: not all values are true or false")
     if values.dtype == target:
         return values
     # A silently wrapped id or time would make a wrong trace that looks right.

@@ -5,6 +5,7 @@ one ``NAME.npz`` per table of the schema. The manifest names the schema version 
 other file.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -15,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from pskit.errors import InputError
-from pskit.trace.folder import atomic_folder
+from pskit.trace.folder import atomic_folder, hidden_sibling, put_back
 from pskit.trace.hashing import file_sha256
+from pskit.trace.manifest import layout_of
 from pskit.trace.npz import LazyNpz, read_npz, write_npz
 from pskit.trace.schema import FORMAT, SCHEMA, SCHEMA_VERSION, Columns, Tables, as_columns
+from pskit.trace.wellformed import check_columns, check_manifest, check_tables
 
 MANIFEST, CONFIG, TABLES = "manifest.json", "config.toml", "tables.npz"
 FILES = (CONFIG, TABLES, *(f"{table}.npz" for table in SCHEMA))
@@ -27,6 +30,8 @@ FILES = (CONFIG, TABLES, *(f"{table}.npz" for table in SCHEMA))
 def check_target(folder: Path | str, force: bool = False) -> None:
     """Refuse a place where a run folder cannot go; to be asked before a long run.
 
+    A folder is made there and taken away again, as whether that works is for the file system to say.
+
     Raises
     ------
     InputError
@@ -34,26 +39,62 @@ def check_target(folder: Path | str, force: bool = False) -> None:
         ``force`` is not set; or, even then, when what it holds is not a run: nothing else is ever deleted.
     """
     folder = Path(folder)
-    if not folder.exists():
-        above = next(p for p in folder.absolute().parents if p.exists())
-        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-            raise InputError(f"{folder}: no folder can be made there, {above} is a file or not writable")
-        return
+    try:
+        put_back(folder.resolve())
+        if folder.exists():
+            _check_existing(folder, force)
+        _try_out(folder.resolve())
+    except InputError:
+        raise
+    except (OSError, ValueError, RuntimeError) as error:  # the last two: a NUL in the name, a loop of links
+        above = next((p for p in folder.absolute().parents if os.path.exists(p)), folder)
+        why = f"{above} is a file" if not os.path.isdir(above) else getattr(error, "strerror", None) or error
+        raise InputError(f"{folder}: no folder can be made there, {why}") from error
+
+
+def _check_existing(folder: Path, force: bool) -> None:
     if not folder.is_dir():
         raise InputError(f"{folder}: this is a file; the output of a run is a folder")
+    if os.path.ismount(folder):
+        raise InputError(
+            f"{folder}: a disk is mounted there, no run folder can take its place; name one in it"
+        )
     if not any(folder.iterdir()):
         return
     if not force:
         raise InputError(f"{folder}: this folder is not empty; name another, or replace the run with --force")
-    if _claims_format(folder / MANIFEST):
-        return
-    raise InputError(f"{folder}: this folder is not empty and holds no run; --force replaces runs only")
+    if not _claims_format(folder / MANIFEST):
+        raise InputError(f"{folder}: this folder is not empty and holds no run; --force replaces runs only")
+
+
+def _try_out(target: Path) -> None:
+    """Do what `atomic_folder` will do, with a file of the longest name, and take all of it away again."""
+    made: list[Path] = []
+    try:
+        for parent in reversed(target.parents):
+            if not parent.exists():
+                parent.mkdir()
+                made.append(parent)
+        probe = hidden_sibling(target)
+        probe.mkdir()
+        made.append(probe)
+        file = probe / max(FILES, key=len)
+        made.append(file)
+        file.write_bytes(b"0")
+        file.unlink()
+        if not target.exists():
+            probe.rename(target)
+            made[made.index(probe)] = target
+    finally:
+        for path in reversed(made):
+            with contextlib.suppress(OSError):
+                path.unlink() if path.is_file() else path.rmdir()
 
 
 def _claims_format(path: Path) -> bool:
     try:
         manifest = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(manifest, dict) and manifest.get("format") == FORMAT
 
@@ -146,19 +187,16 @@ def open_run(folder: Path | str, verify: bool = False) -> "RunFolder":
         Naming the folder and the file that is missing, damaged, changed, or of another version.
     """
     folder = Path(folder)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # unlike Path.is_dir, false for names that cannot be
         raise InputError(f"{folder}: there is no such run folder")
     manifest = _read_manifest(folder)
-    hashes = manifest["files"]
     for name in FILES:
-        path = folder / name
-        if name not in hashes:
-            raise InputError(f"{folder}: {MANIFEST} gives no hash of {name}")
-        if not path.is_file():
+        if not os.path.isfile(folder / name):
             raise InputError(f"{folder}: the run folder has no file {name}")
-        if verify and file_sha256(path) != hashes[name]:
-            raise InputError(f"{folder}: the file {name} was changed, {MANIFEST} has another sha256 for it")
-    return RunFolder(folder, manifest)
+    run = RunFolder(folder, manifest)
+    if verify and (changed := run.changed_files()):
+        raise InputError(f"{folder}: the file {changed[0]} was changed, {MANIFEST} has another sha256 for it")
+    return run
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -166,7 +204,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{folder}: no run folder, it has no file {MANIFEST}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{folder}: the file {MANIFEST} is damaged ({error})") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise InputError(f"{folder}: the file {MANIFEST} is not the manifest of a run")
@@ -175,8 +213,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise InputError(
             f"{folder}: {MANIFEST} has schema_version {version!r}; this version reads {SCHEMA_VERSION} only"
         )
-    if not isinstance(manifest.get("files"), dict):
-        raise InputError(f"{folder}: {MANIFEST} has no list of files")
+    check_manifest(folder, MANIFEST, manifest, FILES)
     return manifest
 
 
@@ -194,19 +231,37 @@ class RunFolder(Mapping[str, Columns]):
     def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
         self.folder = folder
         self.manifest = manifest
-        self.tables: Columns = LazyNpz(folder / TABLES)
+        layout = layout_of(manifest)
+        self.tables: Columns = LazyNpz(
+            folder / TABLES, lambda arrays: check_tables(folder, TABLES, layout, arrays)
+        )
         self._columns: dict[str, Columns] = {}
 
     def __getitem__(self, table: str) -> Columns:
         if table not in SCHEMA:
             raise KeyError(table)
         if table not in self._columns:
-            arrays = read_npz(self.folder / f"{table}.npz")
+            file = f"{table}.npz"
+            arrays = read_npz(self.folder / file)
             try:
-                self._columns[table] = as_columns(table, arrays)
-            except ValueError as error:
-                raise InputError(f"{self.folder}: the file {table}.npz is damaged ({error})") from error
+                columns = as_columns(table, arrays)
+            except (ValueError, TypeError) as error:
+                raise InputError(f"{self.folder}: the file {file} is damaged ({error})") from error
+            check_columns(self.folder, file, table, columns)
+            self._columns[table] = columns
         return self._columns[table]
+
+    def changed_files(self) -> list[str]:
+        """Names of the files whose sha256 the manifest gives otherwise; InputError when one is unreadable."""
+        changed = []
+        for name, said in sorted(self.manifest["files"].items()):
+            try:
+                found = file_sha256(self.folder / name)
+            except OSError as error:
+                raise InputError(f"{self.folder}: the file {name} cannot be read ({error})") from error
+            if found != said:
+                changed.append(name)
+        return changed
 
     def __iter__(self) -> Iterator[str]:
         return iter(SCHEMA)

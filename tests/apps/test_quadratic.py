@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pskit.apps import make_app
-from pskit.apps.quadratic import Quadratic, curvatures, excess, minimiser, step_along
+from pskit.apps.quadratic import Quadratic, clocks_ahead, curvatures, excess, minimiser, step_along
 
 Run = Callable[..., Any]
 
@@ -83,3 +83,23 @@ def test_describe(config: Run) -> None:
     assert line.startswith(
         "quadratic in 1,000 dimensions, curvature 0.25 to 1, gradient noise 0.5; step 0.01"
     )
+
+
+def test_huge_noise_does_not_warn(config: Run, lockstep: Run) -> None:
+    done = lockstep(Quadratic(), config(1, name="quadratic", dim=2, noise=1.7e308, step=1e-3, clocks=3))
+    assert not np.isfinite(done.metrics[-1]["loss"])
+
+
+@pytest.mark.parametrize("dim", [1, 1024, 1025, 10**5, 10**9])
+def test_the_noise_drawn_ahead_is_bounded(dim: int, config: Run) -> None:
+    numbers = clocks_ahead(dim) * dim
+    assert dim <= numbers <= max(dim, 1 << 16)
+    assert clocks_ahead(dim) == 64 or dim > 1024
+    assert Quadratic().working_bytes(config(name="quadratic", dim=dim)) > 8 * numbers
+
+
+def test_blocks_of_noise_change_nothing(config: Run, lockstep: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    cfg = config(name="quadratic", dim=4, clocks=9, step=0.01)
+    before = lockstep(Quadratic(), cfg).tables["x"]
+    monkeypatch.setattr("pskit.apps.quadratic._NOISE_NUMBERS", 12)
+    assert np.array_equal(lockstep(Quadratic(), cfg).tables["x"], before)

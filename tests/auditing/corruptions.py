@@ -492,6 +492,258 @@ def _(draft):
     draft["metrics"]["value"][2] *= 1.5
 
 
+# -- metrics -------------------------------------------------------------------------------------------
+
+
+@corruption("an evaluation is moved before the one before", "times of metrics")
+def _(draft):
+    draft["metrics"]["t"][3] = draft["metrics"]["t"][2] - 1
+
+
+@corruption("an evaluation names an earlier clock than the one before", "times of metrics")
+def _(draft):
+    draft["metrics"]["clock"][3] = draft["metrics"]["clock"][2] - 1
+
+
+@corruption("an evaluation claims a clock whose updates were not in", "times of metrics")
+def _(draft):
+    draft["metrics"]["clock"][2:5] += 1
+
+
+@corruption("the first evaluation is not that of clock 0", "times of metrics")
+def _(draft):
+    draft.remove("metrics", 0)
+
+
+@corruption("the first evaluation is after time 0", "times of metrics")
+def _(draft):
+    draft["metrics"]["t"][0] = 1
+
+
+@corruption("an evaluation is after the end of the run", "times of metrics")
+def _(draft):
+    draft["metrics"]["t"][-1] += 1
+
+
+# -- times, totals and norms that nothing else hangs on ---------------------------------------------------
+
+
+@corruption("a message is sent at a negative time", "ids of messages")
+def _(draft):
+    draft["messages"]["t_send"][0] = -5
+
+
+@corruption("a message has a negative size", "ids of messages")
+def _(draft):
+    draft["messages"]["bytes"][4] = -1
+
+
+@corruption("a message is sent after the run", "messages within the run")
+def _(draft):
+    m = draft["messages"]
+    m["t_send"][-1] = draft.manifest["emulated_ns"] + 1
+    m["t_deliver"][-1] = m["t_send"][-1] + 10**9
+
+
+@corruption("messages are counted for a later clock", "totals of messages by clock")
+def _(draft):
+    totals = draft["message_totals"]
+    oplogs = np.flatnonzero(totals["kind"] == 2)
+    for name in ("count", "rows", "bytes"):
+        part = totals[name][oplogs[1]] // 2
+        totals[name][oplogs[1]] -= part
+        totals[name][oplogs[2]] += part
+
+
+@corruption("bytes are counted for a later clock", "totals of messages by clock")
+def _(draft):
+    totals = draft["message_totals"]
+    first, second = np.flatnonzero(totals["kind"] == 2)[:2]
+    totals["bytes"][[first, second]] += (-8, 8)
+
+
+@corruption("a message total names a clock that nobody finished", "ids of totals")
+def _(draft):
+    draft["message_totals"]["clock"][-1] = 10**6
+
+
+@corruption("a message total names no kind", "ids of totals")
+def _(draft):
+    draft["message_totals"]["kind"][0] = 77
+
+
+@corruption("a line of the histogram is negative", "ids of totals")
+def _(draft):
+    draft["histogram"]["count"][0] *= -1
+
+
+@corruption("a GET too many is counted", "totals of GETs")
+def _(draft):
+    draft["read_totals"]["gets"][1] += 1
+
+
+@corruption("a wait after the last clock is added", "totals of GETs")
+def _(draft):
+    draft["read_totals"]["waited"][-1] += 1
+
+
+@corruption("a final entry's highest bit is altered", "end state")
+def _(draft):
+    draft.tables["final:counts"][1, 1] ^= np.int64(-(2**63))
+
+
+@corruption("an initial entry is infinite", "end state")
+def _(draft):
+    draft.tables["initial:sums"][1, 1] = np.inf
+
+
+@corruption("a run in virtual time is said to be live", "manifest facts")
+def _(draft):
+    draft.manifest["config"]["run"]["runtime"] = "live"
+
+
+@corruption("a GET too few is counted", "totals of GETs")
+def _(draft):
+    draft["read_totals"]["gets"][1] -= 1
+
+
+@corruption("a hit is neither true nor false", "ids of reads")
+def _(draft):
+    draft["reads"]["hit"].view(np.uint8)[50] = 2
+
+
+@corruption("a miss is turned into a hit, and counted as one", "hits and misses")
+def _(draft):
+    r, totals = draft["reads"], draft["read_totals"]
+    line = draft.read_where(lambda line: not r["hit"][line])
+    get = (r["t"] == r["t"][line]) & (r["worker"] == r["worker"][line])
+    for clock in r["clock"][get & ~r["hit"]]:
+        totals["hits"][totals["clock"] == clock] += 1
+    r["hit"][get] = True
+
+
+@corruption("a hit is turned into a miss, and counted as one", "hits and misses", "essp")
+def _(draft):
+    r, totals = draft["reads"], draft["read_totals"]
+    line = draft.read_where(lambda line: r["hit"][line] and not r["waited"][line])
+    r["hit"][line] = False
+    totals["hits"][totals["clock"] == r["clock"][line]] -= 1
+
+
+@corruption("a Euclidean norm is below the largest entry", "norms of an update")
+def _(draft):
+    draft["updates"]["l2"][9] = draft["updates"]["linf"][9] / 2
+
+
+@corruption("a Euclidean norm is too large for the entries", "norms of an update")
+def _(draft):
+    draft["updates"]["l2"][9] *= 100
+
+
+@corruption("a largest entry is negative", "norms of an update")
+def _(draft):
+    draft["updates"]["linf"][9] *= -1
+
+
+@corruption("a norm is not a number", "norms of an update")
+def _(draft):
+    draft["updates"]["l2"][9] = np.nan
+
+
+@corruption("norms are infinite", "norms of an update")
+def _(draft):
+    draft["updates"]["l2"][9] = draft["updates"]["linf"][9] = np.inf
+
+
+@corruption("an oplog without rows has norms", "norms of an update")
+def _(draft):
+    m, u = draft["messages"], draft["updates"]
+    empty = draft.message_where("oplog", lambda line: m["rows"][line] == 0)
+    sent = (u["t_sent"] == m["t_send"][empty]) & (u["shard"] == m["dst"][empty] - draft.clients)
+    u["l2"][sent] = u["linf"][sent] = 1.0
+
+
+@corruption("the norms of all updates are zero", "norms bound the INCs")
+def _(draft):
+    draft["updates"]["l2"][:] = draft["updates"]["linf"][:] = 0.0
+
+
+# -- the manifest ------------------------------------------------------------------------------------
+
+
+@corruption("the manifest claims another status", "status")
+def _(draft):
+    draft.manifest["status"] = "diverged"
+
+
+@corruption("the manifest claims that a diverging loss finished", "status")
+def _(draft):
+    draft["metrics"]["value"][4] *= 1e6
+
+
+@corruption("the manifest claims another number of workers", "manifest facts")
+def _(draft):
+    draft.manifest["workers"] += 1
+
+
+@corruption("the manifest claims another policy", "manifest facts", "essp")
+def _(draft):
+    draft.manifest["config"]["ps"]["policy"] = "ssp"
+
+
+@corruption("the manifest claims a bound that its policy cannot have", "manifest facts", "asp")
+def _(draft):
+    draft.manifest["config"]["ps"]["slack"] = 3
+
+
+@corruption("config and layout have different numbers of shards", "manifest facts")
+def _(draft):
+    draft.manifest["config"]["ps"]["shards"] += 1
+
+
+@corruption("the manifest claims another seed", "manifest facts")
+def _(draft):
+    draft.manifest["seed"] += 1
+
+
+@corruption("a full trace is said to be a sample", "manifest facts")
+def _(draft):
+    draft.manifest["trace"]["sampling"]["messages"]["share"] = 0.5
+
+
+@corruption("the fingerprint is no hash", "manifest facts")
+def _(draft):
+    draft.manifest["fingerprint"] = "0" * 63 + "g"
+
+
+@corruption("the schedule hash is no hash", "manifest facts")
+def _(draft):
+    draft.manifest["schedule_hash"] = draft.manifest["schedule_hash"][:-1]
+
+
+@corruption("the schedule hash is another one", "schedule hash")
+def _(draft):
+    draft.manifest["schedule_hash"] = draft.manifest["schedule_hash"][::-1]
+
+
+@corruption("the size of two messages is altered, their sum is not", "schedule hash")
+def _(draft):
+    m = draft["messages"]
+    line = draft.message_where("request", lambda line: m["kind"][line + 1] == m["kind"][line])
+    m["bytes"][[line, line + 1]] += (-1, 1)
+
+
+@corruption("the run is said to end later", "end of the run")
+def _(draft):
+    draft.manifest["emulated_ns"] += 1
+
+
+@corruption("the run is said to end earlier", "end of the run")
+def _(draft):
+    m = draft["metrics"]
+    m["t"][-1] = draft.manifest["emulated_ns"] = draft.manifest["emulated_ns"] - 1
+
+
 def table() -> str:
     """Table in Markdown: what was planted, in a run of which policy, and the check that names it first."""
     lines = ["| planted in the trace | of a run of | caught by |", "|---|---|---|"]

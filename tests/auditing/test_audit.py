@@ -8,7 +8,7 @@ import pytest
 import pskit
 from pskit.auditing.case import Case
 from pskit.core.policies.base import Policy
-from pskit.trace.hashing import run_value_hash
+from pskit.trace.hashing import ScheduleHash, run_value_hash
 from pskit.trace.recorder import Recorder
 from pskit.trace.schema import SCHEMA
 from tests.auditing.drafts import Draft
@@ -141,6 +141,7 @@ def test_a_run_that_stopped_before_anything_happened(policy: str) -> None:
     for amounts in draft.manifest["trace"]["sampling"].values():
         amounts["kept"] = amounts["total"] = 0
     draft.manifest["value_hash"] = run_value_hash(draft.tables, draft["metrics"])
+    draft.manifest["schedule_hash"] = ScheduleHash().hexdigest()
     report = pskit.audit(draft.trace())
     assert report.ok, str(report)
     assert report.share == 1.0
@@ -200,3 +201,20 @@ def test_a_broken_protocol_is_found(monkeypatch) -> None:
     assert not report.ok
     assert report.violations[0].check == "SSP guarantee"
     assert "missing: the update of worker" in report.story
+
+
+def test_an_entry_that_begins_as_no_number_is_not_called_rounding() -> None:
+    draft = Draft(run("ssp"))
+    for which in ("initial", "final"):
+        draft.tables[f"{which}:sums"][2, 1] = np.nan
+    (story,) = [v.story for v in pskit.audit(draft.trace()).violations if v.check == "end state"]
+    assert "it began as nan" in story
+    assert "rounding" not in story
+    assert "no sum says where such an entry ends" in story
+
+
+def test_a_schedule_hash_that_cannot_be_made_again_says_why() -> None:
+    draft = Draft(run("ssp"))
+    draft["read_totals"]["gets"][0] += 1
+    draft.manifest["schedule_hash"] = "0" * 64
+    assert "cannot be told apart" in pskit.audit(draft.trace()).skipped["schedule hash"]

@@ -1,5 +1,7 @@
 """`ps.policy = "module:Class"`: a policy that nobody registered."""
 
+from pathlib import Path
+
 import pytest
 
 from pskit.config import Config
@@ -37,3 +39,11 @@ def test_it_is_found_and_takes_the_keys_of_its_kind() -> None:
 def test_what_is_none_is_refused_with_the_reason(name: str, reason: str) -> None:
     with pytest.raises(InputError, match=rf"ps\.policy = .*no policy .*{reason}"):
         Config(ps={"policy": name})
+
+
+@pytest.mark.parametrize("text", ["raise SystemExit(0)", "1 / 0", "def f(:"])
+def test_a_module_that_fails_is_refused(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "failing_policy.py").write_text(text)
+    with pytest.raises(InputError, match=r"no policy 'failing_policy:Any': .* in 'failing_policy'"):
+        Config(ps={"policy": "failing_policy:Any"})

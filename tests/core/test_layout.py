@@ -56,9 +56,24 @@ def test_tables_by_name():
         ([("a", 0, 1)], 1, "'a' needs at least one row and column, got 0 x 1"),
         ([("a", 1, 0)], 1, "'a' needs at least one row and column, got 1 x 0"),
         ([("a", 1, 1, "f2")], 1, "'a': dtype 'f2' is not one of"),
+        ([("a", 10**12, 1)], 1, "at most 2147483647 rows, got 1000000000000, of which table 'a'"),
+        ([("a", 2**30, 1), ("b", 2**30, 1)], 1, "at most 2147483647 rows, got 2147483648"),
+        ([("a", 10**30, 1)], 1, "at most 2147483647 rows"),
+        ([("a", 1, 2**30)], 1, "'a': a row of 1073741824 columns takes 4294967296 bytes"),
+        ([("a", 1.0, 1)], 1, "whole rows and cols, got"),
+        ([("a", 1)], 1, "a table is a TableSpec"),
+        ([None], 1, "a table is a TableSpec"),
+        ([(1, 1, 1)], 1, "the name of a table is text, got 1"),
         ([("a", 1, 1)], 0, "shards must be at least 1, got 0"),
     ],
 )
 def test_refused(tables, shards, message):
     with pytest.raises(ValueError, match=message):
         Layout(tables, shards)
+
+
+def test_sizes_become_plain_integers():
+    layout = Layout([("a", np.int32(2**20), np.int32(2**20))])
+    assert layout.tables == (TableSpec("a", 2**20, 2**20),)
+    assert layout.n_rows * layout.row_bytes[0] == 2**42
+    assert type(layout.tables[0].rows) is int

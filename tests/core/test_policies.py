@@ -1,5 +1,7 @@
+import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from pskit.core.client import Client
@@ -84,3 +86,63 @@ def test_a_need_that_falls_is_the_policys_fault():
     client = Client(0, [0], layout, Wavering(), RowPools(layout))
     with pytest.raises(ProtocolViolation, match=r"'wavering'.*falls from 0 at clock 0 to -1"):
         client.clock(0)
+
+
+def client_of(policy):
+    layout = Layout([TableSpec("a", 1, 1, "i8")])
+    return Client(0, [0], layout, policy, RowPools(layout))
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda clock: clock + 1, "'own': the need at clock 0 is 1, which can never be met"),
+        (lambda clock: clock - 0.5, "'own': the need at clock 0 must be an integer, got -0.5"),
+        (lambda clock: None, "must be an integer, got None"),
+        (lambda clock: 1 // clock, r"'own': need\(\) failed at clock 0: ZeroDivisionError"),
+        (lambda clock: sys.exit(0), r"need\(\) failed at clock 0: SystemExit: 0"),
+    ],
+)
+def test_a_need_that_is_none(answer, message):
+    own = type("Own", (SSP,), {"name": "own", "need": lambda self, clock: answer(clock)})
+    with pytest.raises(ProtocolViolation, match=message):
+        client_of(own()).get(0, np.array([0], np.int32))
+
+
+def test_any_kind_of_integer_is_a_need():
+    own = type("Own", (SSP,), {"name": "own", "need": lambda self, clock: np.int64(clock) - 2})
+    assert own().need(5) == 3
+    far = type("Far", (SSP,), {"name": "far", "need": lambda self, clock: -(10**30)})
+    assert far().need(5) == UNBOUNDED
+
+
+@pytest.mark.parametrize("method", ["on_oplog", "on_rise"])
+def test_a_policys_fault_names_it(method):
+    def fail(self, *_):
+        raise LookupError("mine")
+
+    own = type("Nameless", (SSP,), {method: fail})
+    with pytest.raises(ProtocolViolation, match=rf"'Nameless': {method}\(\) failed: LookupError: mine"):
+        getattr(own(), method)(*([None] * (2 if method == "on_oplog" else 1)))
+
+
+def test_a_constructor_that_fails_is_the_policys_fault(monkeypatch):
+    def fail(self, **_):
+        raise LookupError("mine")
+
+    monkeypatch.setattr("pskit.core.policies._POLICIES", {"own": type("Own", (SSP,), {"__init__": fail})})
+    with pytest.raises(ProtocolViolation, match="'own': its constructor failed: LookupError: mine"):
+        make_policy(ps("own", 1))
+
+
+@pytest.mark.parametrize("given", [None, 3, "ssp", dict, SSP()])
+def test_only_a_policy_class_can_be_registered(given):
+    with pytest.raises(TypeError, match=r"takes a subclass of pskit\.Policy, got"):
+        register_policy(given)
+
+
+@pytest.mark.parametrize("attributes", [{}, {"name": ""}, {"name": 3}, {"name": "a:b"}])
+@pytest.mark.parametrize("base", [Policy, SSP])
+def test_a_policy_needs_a_name_of_its_own(base, attributes):
+    with pytest.raises(ValueError, match=r"policy class Mine needs a name of its own.*name = \"mine\""):
+        register_policy(type("Mine", (base,), attributes))

@@ -1,3 +1,6 @@
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -28,3 +31,24 @@ def test_damage_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(load.EMBEDDED, "ml-small", ("ml_latest_small_2016.npz", "0" * 64))
     with pytest.raises(InputError, match=r"ml-small .* is damaged"):
         load_ratings("ml-small")
+
+
+def test_a_path_that_is_too_long() -> None:
+    with pytest.raises(InputError, match=r"^ratings file 'x+\.\.\.' cannot be read: File name too long"):
+        load_ratings("x" * 100_000)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_pipe_is_not_waited_for(tmp_path: Path, linked: bool) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    if linked:
+        path = tmp_path / "link"
+        path.symlink_to("pipe")
+    with pytest.raises(InputError, match="is a pipe, device or socket"):
+        load_ratings(path)
+
+
+def test_a_device_is_no_file() -> None:
+    with pytest.raises(InputError, match="'/dev/null' is a pipe, device or socket"):
+        load_ratings("/dev/null")

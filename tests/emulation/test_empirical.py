@@ -64,3 +64,9 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
         with pytest.raises(InputError) as error:
             load_times(path)
         assert str(error.value).startswith(f"{path}: cannot read these times")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe: this is a pipe, device or socket"):
+        load_times(tmp_path / "pipe")

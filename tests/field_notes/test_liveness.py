@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pskit
+from pskit.core.messages import ProtocolViolation
 from pskit.core.policies import register_policy
 from pskit.core.policies.ssp import SSP
 from pskit.runtime.base import Stuck
@@ -119,8 +120,8 @@ def test_more_workers_than_users(policy, tmp_path):
 
 
 @pytest.fixture
-def literal_policy(monkeypatch):
-    """The slack check as the paper prints it, c_param > c_worker - s: one clock too strict."""
+def own_policies(monkeypatch):
+    """Two policies with a fault: one forgets who waits, one takes the slack check as the paper prints it."""
     monkeypatch.setattr("pskit.core.policies._POLICIES", {"ssp": SSP})
 
     @register_policy
@@ -128,7 +129,14 @@ def literal_policy(monkeypatch):
         name = "literal"
 
         def need(self, clock):
-            return clock - self.slack + 1
+            return clock - self.slack + 1  # c_param > c_worker - s: one clock too strict
+
+    @register_policy
+    class Forgetful(SSP):
+        name = "forgetful"
+
+        def on_rise(self, shard):
+            pass
 
 
 @pytest.mark.field_note(
@@ -136,16 +144,22 @@ def literal_policy(monkeypatch):
     "A run that cannot go on ends at once and names each waiting worker, its clock, what it waits for and "
     "since when, and the clocks of the shards.",
 )
-def test_a_run_that_cannot_go_on_says_who_waits_for_what(literal_policy):
-    cfg = config("tests.runtime.apps:Digits", ps={"policy": "literal", "slack": 0}, cluster={"clients": 3})
+def test_a_run_that_cannot_go_on_says_who_waits_for_what(own_policies):
+    cfg = config("tests.runtime.apps:Digits", ps={"policy": "forgetful", "slack": 0}, cluster={"clients": 3})
     with pytest.raises(Stuck) as stuck:
         pskit.run(cfg)
     said = str(stuck.value)
     assert "nothing is in flight, but 3 workers wait" in said
     for worker in range(3):
-        what = r"waits for 1 rows since 0 s, first row \d of table 'n' with a clock of 1 or more"
-        assert re.search(f"worker {worker} at clock 0 {what}", said)
-    assert "Shard clocks: {0: 0, 1: 0}" in said
+        what = r"waits for \d rows since [\d.]+ s, first row \d of table 'n' with a clock of [12] or more"
+        assert re.search(rf"worker {worker} at clock [12] {what}", said)
+    assert "Shard clocks: {0: 1, 1: 1}" in said
+
+
+def test_a_need_that_can_never_be_met_is_not_even_waited_for(own_policies):
+    cfg = config("tests.runtime.apps:Digits", ps={"policy": "literal", "slack": 0}, cluster={"clients": 3})
+    with pytest.raises(ProtocolViolation, match="'literal': the need at clock 0 is 1, which can never be"):
+        pskit.run(cfg)
 
 
 @pytest.mark.field_note(

@@ -9,6 +9,7 @@ import pskit
 from pskit.apps import register_app
 from pskit.core.policies import register_policy
 from pskit.core.policies.ssp import SSP
+from pskit.errors import AppError
 from pskit.runtime.base import Stuck
 from tests.runtime.apps import Scripted
 from tests.runtime.simulate import config, ps, simulate
@@ -164,12 +165,12 @@ def test_only_what_ps_offers_may_be_awaited():
     async def script(ps):
         await Other()
 
-    with pytest.raises(TypeError, match="worker 0 awaited a Other: await only what ps offers"):
+    with pytest.raises(AppError, match="worker 0 at clock 0: it awaited a Other; await only what ps offers"):
         run(script)
 
 
 @pytest.mark.parametrize("where", ["work", "compute"])
-def test_an_applications_own_error_comes_out_as_it_is(where):
+def test_an_applications_own_error_comes_out_with_its_place(where):
     def fail(*_):
         raise ZeroDivisionError("mine")
 
@@ -179,5 +180,6 @@ def test_an_applications_own_error_comes_out_as_it_is(where):
             fail()
         await ps.compute(fail)
 
-    with pytest.raises(ZeroDivisionError, match="mine"):
+    with pytest.raises(AppError, match="failed, worker 0 at clock 0: ZeroDivisionError: mine") as caught:
         run(script)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)

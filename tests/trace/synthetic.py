@@ -115,7 +115,13 @@ def make_run(seed: int = 0, status: str = "finished") -> dict[str, Any]:
         for t in LAYOUT.tables
     }
     manifest = build_manifest(
-        config={"app": {"name": "mf"}, "run": {"seed": seed, "diverge_factor": 10.0}},
+        config={
+            "app": {"name": "mf"},
+            "ps": {"policy": "ssp", "slack": 2, "shards": LAYOUT.shards},
+            "cluster": {"clients": schedule.workers, "threads": 1, "placement": "separate"},
+            "network": {"loss": 0.0, "reorder": False, "links": []},
+            "run": {"runtime": "sim", "seed": seed, "trace": "summary", "diverge_factor": 10.0},
+        },
         fingerprint="f" * 64,
         seed=seed,
         recorder=recorder,
@@ -129,7 +135,7 @@ def make_run(seed: int = 0, status: str = "finished") -> dict[str, Any]:
     )
     return {
         "config_toml": "# ein Körper\n[run]\nseed = 0\n",
-        "manifest": manifest,
+        "manifest": manifest | {"emulated_ns": max(int(columns["clocks"]["t_end"].max()), 0)},
         "columns": columns,
         "tables": tables,
     }

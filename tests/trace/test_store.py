@@ -1,5 +1,6 @@
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -186,3 +187,52 @@ def test_the_manifest_is_strict_json_whatever_the_config_holds(run, tmp_path):
 def test_an_unknown_table_is_a_key_error(folder):
     with pytest.raises(KeyError):
         open_run(folder)["views"]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/proc/x",
+        "/proc/x/y",
+        "/dev/null/x",
+        "/",
+        "n" * 256,
+        "p/q/" + "n" * 256,
+        "a\0b",
+        "f/x",
+        "loop",
+        "loop/x",
+    ],
+)
+@pytest.mark.parametrize("force", [False, True])
+def test_a_place_that_cannot_be_is_refused_before_the_run(tmp_path, place, force):
+    (tmp_path / "f").write_text("x")
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(InputError):
+        check_target(tmp_path / place, force)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["f", "loop"]
+
+
+def test_a_parent_that_refuses_folders_is_refused_before_the_run(tmp_path, monkeypatch):
+    real = Path.mkdir
+
+    def mkdir(self, *args, **options):
+        if self.parent.name == "b":
+            raise PermissionError(13, "Permission denied")
+        real(self, *args, **options)
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    with pytest.raises(InputError, match="Permission denied"):
+        check_target(tmp_path / "a" / "b" / "c")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_good_place_is_left_as_it_was(run, tmp_path):
+    for place in ("a", "a/b/c", "n" * 255):
+        check_target(tmp_path / place)
+    assert not list(tmp_path.iterdir())
+    folder = write_run(tmp_path / ("n" * 255), **run)
+    before = (folder / MANIFEST).read_bytes()
+    check_target(folder, force=True)
+    assert (folder / MANIFEST).read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == [folder.name]

@@ -4,17 +4,20 @@ from pskit.auditing.checks import (
     clocks,
     copies,
     ending,
+    facts,
     ids,
     members,
     messages,
+    metrics,
     order,
     reads,
+    schedule,
     totals,
     updates,
 )
 
 STAGES = (
-    ids.CHECKS,
+    (*facts.CHECKS, *ids.CHECKS),
     order.CHECKS,
     (
         *clocks.CHECKS,
@@ -24,7 +27,11 @@ STAGES = (
         *reads.CHECKS,
         *copies.CHECKS,
         *totals.CHECKS,
+        *ending.TIME,
+        *metrics.CHECKS,
+        *facts.STATUS,
         *ending.CHECKS,
+        *schedule.CHECKS,
     ),
 )
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from pskit.auditing.case import Case
+from pskit.auditing import telling
+from pskit.auditing.case import UNDER_WAY, Case
 from pskit.auditing.findings import Check, Finding, breaks
 from pskit.trace.hashing import run_value_hash
 
@@ -15,21 +16,21 @@ def end_state(case: Case) -> Finding | str:
     shards, and there are two sums, of which one may start at 0: 4 n eps M leaves room for a few INCs of a
     clock to one entry, which cancel.
     """
-    if not case.history.left.all():
-        return "the run did not come to its end, updates were still under way"
+    if not case.ended:
+        return UNDER_WAY
     largest = np.bincount(case.updates["shard"], case.updates["linf"], minlength=case.shards)
     wrong, said = [], []
     for spec, offset in zip(case.layout.tables, case.layout.offsets, strict=False):
         initial, incs, final = (case.tables[f"{which}:{spec.name}"] for which in ("initial", "incs", "final"))
         if final.dtype.kind == "i":
             allowed = np.zeros(final.shape)
-            off = np.abs(final - (initial + incs))  # in the table's own integers, which wrap around
+            off = final != initial + incs  # in the table's own integers, which wrap around
         else:
             shard = (offset + np.arange(spec.rows)) % case.shards
             scale = np.abs(initial, dtype=np.float64) + largest[shard][:, None]
             allowed = 4 * case.history.count[shard][:, None] * np.finfo(final.dtype).eps * scale
             off = np.abs(final.astype(np.float64) - initial - incs)
-        wrong.append(~(off <= allowed).ravel())  # a NaN is wrong, too
+        wrong.append((~(off <= allowed) | ~np.isfinite(allowed)).ravel())  # a NaN is wrong, too
         said.append((spec.name, initial, incs, final, allowed))
     sizes = np.cumsum([0, *(len(w) for w in wrong)])
 
@@ -37,12 +38,37 @@ def end_state(case: Case) -> Finding | str:
         table = int(np.searchsorted(sizes, i, side="right")) - 1
         name, initial, incs, final, allowed = said[table]
         row, col = divmod(int(i - sizes[table]), initial.shape[1])
+        room = allowed[row, col]
+        why = f"rounding may make {room:.3g}" if np.isfinite(room) else "no sum says where such an entry ends"
         return (
             f"table {name!r}, row {row}, column {col}: it began as {initial[row, col]}, all INCs add up to "
-            f"{incs[row, col]}, but it ended as {final[row, col]} (rounding may make {allowed[row, col]:.3g})"
+            f"{incs[row, col]}, but it ended as {final[row, col]} ({why})"
         )
 
     return breaks(np.concatenate(wrong), tell)
+
+
+def end_time(case: Case) -> Finding | str:
+    """The run ends when the last worker leaves the last shard; if it was stopped, after all that happened."""
+    if case.ended:
+        last = int(case.members["t"].max(initial=0))
+        wrong = case.emulated != last
+    elif case.live:
+        return "the run was stopped, and its processes noticed that at different times"
+    else:
+        events = (
+            (case.reads, "t"), (case.updates, "t_applied"), (case.clocks, "t_end"), (case.members, "t"),
+            (case.columns["metrics"], "t"), (case.columns["faults"], "t"),
+        )  # fmt: skip
+        last = max(int(columns[name].max(initial=0)) for columns, name in events)
+        wrong = case.emulated < last
+    return breaks(
+        np.array([wrong]),
+        lambda _: (
+            f"the manifest says that the run took {telling.at(case.emulated)}, its last event was at "
+            f"{telling.at(last)}"
+        ),
+    )
 
 
 def value_hash(case: Case) -> Finding | str:
@@ -55,6 +81,7 @@ def value_hash(case: Case) -> Finding | str:
     )
 
 
+TIME = (Check("end of the run", end_time),)
 CHECKS = (
     Check("end state", end_state),
     Check("value hash", value_hash),

@@ -12,6 +12,8 @@ from pskit.trace.schema import MESSAGE_KINDS, Columns
 Array = npt.NDArray[Any]
 
 UPWARD = [KIND[kind] for kind in ("request", "oplog", "unsubscribe")]
+TOTALS = {"histogram": ("clock", "age"), "read_totals": ("clock",), "message_totals": ("clock", "kind")}
+LOST = -1
 DOWNWARD = [KIND[kind] for kind in ("reply", "push")]
 
 
@@ -25,7 +27,7 @@ def _line(table: str, columns: Columns, names: tuple[str, ...], i: int) -> str:
 
 
 def reads(case: Case) -> Finding | str:
-    """Reads name a worker and a row of the run, the shard that keeps it, and no negative number."""
+    """Reads name a worker and a row of the run and its shard, no negative number, and a hit or no hit."""
     r = case.reads
     rows = np.array([t.rows for t in case.layout.tables])
     wrong = _outside(r["worker"], case.workers) | _outside(r["table"], len(rows))
@@ -34,6 +36,8 @@ def reads(case: Case) -> Finding | str:
     wrong |= r["shard"] != (case.layout.offsets[table] + r["row"]) % case.shards
     for name in ("t", "clock", "version", "own_from", "own_upto", "age", "waited"):
         wrong |= r[name] < 0
+    wrong |= r["clock"] > len(case.clocks["clock"])
+    wrong |= r["hit"].view(np.uint8) > 1  # a byte that is neither true nor false
     return breaks(wrong, lambda i: _line("reads", r, tuple(r), i))
 
 
@@ -62,18 +66,47 @@ def members(case: Case) -> Finding | str:
 
 
 def messages(case: Case) -> Finding | str:
-    """Messages have a number of their own, and go between a client and a shard, in the way of their kind."""
+    """Messages have a number of their own, go between client and shard as their kind does; none negative."""
     m = case.messages
     kind, ends = m["kind"], case.clients + case.shards
     wrong = _outside(kind, len(MESSAGE_KINDS)) | _outside(m["src"], ends) | _outside(m["dst"], ends)
     up, down = m["src"] < case.clients, m["dst"] < case.clients
     wrong |= (up == down) | (np.isin(kind, UPWARD) & ~up) | (np.isin(kind, DOWNWARD) & up)
+    for name in ("t_send", "bytes", "rows"):
+        wrong |= m[name] < 0
+    wrong |= m["t_deliver"] < LOST
     _, first = np.unique(m["id"], return_index=True)
     again = np.ones(len(kind), np.bool_)
     again[first] = False
     if case.is_whole("messages"):
         wrong |= _outside(m["id"], len(kind))
-    return breaks(wrong | again, lambda i: _line("messages", m, ("id", "kind", "src", "dst"), i))
+    return breaks(wrong | again, lambda i: _line("messages", m, tuple(m), i))
+
+
+def totals(case: Case) -> Finding | str:
+    """Totals name each clock and age, or clock and kind, once; they count something, and nothing negative."""
+    wrong: list[Array] = []
+    for table, keys in TOTALS.items():
+        columns = case.columns[table]
+        bad = np.zeros(len(columns["clock"]), np.bool_)
+        for name, values in columns.items():
+            bad |= values < (1 if name in ("count", "gets") else 0)
+        bad |= columns["clock"] > len(case.clocks["clock"])
+        if "kind" in keys:
+            bad |= columns["kind"] >= len(MESSAGE_KINDS)
+        key = np.stack([columns[name] for name in keys], axis=1)
+        again = np.ones(len(bad), np.bool_)
+        again[np.unique(key, axis=0, return_index=True)[1]] = False
+        wrong.append(bad | again)
+    start = np.cumsum([0, *(len(w) for w in wrong)])
+
+    def tell(i: int) -> str:
+        at = int(np.searchsorted(start, i, side="right")) - 1
+        table = list(TOTALS)[at]
+        columns = case.columns[table]
+        return _line(table, columns, tuple(columns), i - int(start[at]))
+
+    return breaks(np.concatenate(wrong), tell)
 
 
 CHECKS = (
@@ -82,4 +115,5 @@ CHECKS = (
     Check("ids of members", members),
     Check("ids of messages", messages),
     Check("ids of reads", reads),
+    Check("ids of totals", totals),
 )

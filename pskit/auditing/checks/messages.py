@@ -19,6 +19,21 @@ def delivery(case: Case) -> Finding | str:
     return breaks(wrong, lambda i: telling.message(case, i), m["t_send"])
 
 
+def within(case: Case) -> Finding | str:
+    """Messages are sent within the run; after it, links that repeat may still repeat and acknowledge."""
+    m, end = case.messages, case.emulated
+    if not case.ended and case.live:
+        return "the run was stopped, and its processes noticed that at different times"
+    late = m["t_send"] > end
+    if case.ended:
+        late &= case.links.plain(m["src"], m["dst"])
+    if case.live:  # what a client sends there is in before the run ends, a shard's answers may be later
+        late &= m["src"] < case.clients
+    return breaks(
+        late, lambda i: f"{telling.message(case, i)}; the run ended at {telling.at(end)}", m["t_send"]
+    )
+
+
 def losses(case: Case) -> Finding | str:
     """Messages are lost only on links that lose."""
     m = case.messages
@@ -85,6 +100,7 @@ def pushes(case: Case) -> Finding | str:
 
 CHECKS = (
     Check("delivered after sent", delivery),
+    Check("messages within the run", within),
     Check("lost only where links lose", losses),
     Check("links are FIFO", fifo),
     Check("replies follow requests", replies),

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from pskit.auditing import telling
 from pskit.auditing.case import Case
 from pskit.auditing.findings import Check, Finding, breaks
+from pskit.auditing.groups import SortedGroups
 from pskit.trace.schema import MESSAGE_KINDS
 
 Array = npt.NDArray[Any]
@@ -59,6 +60,48 @@ def reads(case: Case) -> Finding | str:
     )
 
 
+def gets(case: Case) -> Finding | str:
+    """GETs and waiting by clock are those that the reads came from, and maybe of some GETs without rows."""
+    r, totals = case.reads, case.columns["read_totals"]
+    width = int(max(r["clock"].max(initial=0), totals["clock"].max(initial=0))) + 1
+    first = case.first_of_get
+    raw, counted = np.zeros((2, width, 2), np.int64)
+    np.add.at(raw, r["clock"][first], np.stack([np.ones(first.sum(), np.int64), r["waited"][first]], axis=1))
+    np.add.at(counted, totals["clock"], np.stack([totals["gets"], totals["waited"]], axis=1))
+    whole = case.is_whole("reads")
+    # Where the schedule hash shows that the GETs are told apart as they were, there are no others.
+    exact = whole and case.is_whole("messages") and case.schedule_hash == case.manifest["schedule_hash"]
+    return breaks(
+        np.logical_or.reduce(_disagree(raw, counted, exact), axis=1),
+        lambda clock: (
+            f"at clock {clock} {counted[clock, 0]:,} GETs that waited {telling.at(int(counted[clock, 1]))} "
+            f"were counted, the trace has {raw[clock, 0]:,} that waited {telling.at(int(raw[clock, 1]))}"
+        ),
+    )
+
+
+def hits(case: Case) -> Finding | str:
+    """A GET that waited missed a row, and a row that was missed came while its GET waited."""
+    r, first = case.reads, case.first_of_get
+    get = np.cumsum(first) - 1
+    missed = np.bincount(get[~r["hit"]], minlength=int(first.sum())) > 0
+    wrong = (r["waited"] > 0) & ~missed[get] if len(get) else np.zeros(0, np.bool_)
+    if case.is_whole("messages") and not case.live:  # a live client takes in what came earlier
+        places = case.of_kind("reply", "push")
+        came = SortedGroups(case.pair(places), case.messages["t_deliver"][places], case.clients * case.shards)
+        pair, since = case.read_pair, r["t"] - r["waited"]
+        wrong |= ~r["hit"] & (came.count(pair, r["t"], inclusive=True) == came.count(pair, since))
+
+    def tell(i: int) -> str:
+        what = "a hit, as all rows of its GET" if r["hit"][i] else "a miss that no reply or push ended"
+        return telling.lines(
+            f"{telling.read(case, i)}, after waiting {telling.at(int(r['waited'][i]))}: {what}",
+            telling.led_there(case, i),
+        )
+
+    return breaks(wrong, tell, r["t"])
+
+
 def messages(case: Case) -> Finding | str:
     """The numbers, bytes and rows counted by kind are those of the messages in the trace."""
     m, totals = case.messages, case.columns["message_totals"]
@@ -75,6 +118,49 @@ def messages(case: Case) -> Finding | str:
         )
 
     return breaks(np.logical_or.reduce(_disagree(raw, counted, case.is_whole("messages")), axis=1), tell)
+
+
+def messages_by_clock(case: Case) -> Finding | str:
+    """A message counts for the clocks that the workers had finished on average when it was sent."""
+    m, totals = case.messages, case.columns["message_totals"]
+    ends = np.sort(case.clocks["t_end"])[case.workers - 1 :: case.workers]  # when the mean reached 1, 2, ...
+    late = totals["clock"] > len(ends)
+    names = ("count", "bytes", "rows")
+    width = len(ends) + 1
+    if late.any() or not case.is_whole("messages"):
+        return breaks(
+            late,
+            lambda i: (
+                f"messages were counted for clock {totals['clock'][i]}, the workers finished {len(ends)}"
+            ),
+        )
+    counted = np.zeros((width, len(MESSAGE_KINDS), 3), np.int64)
+    np.add.at(counted, (totals["clock"], totals["kind"]), np.stack([totals[name] for name in names], axis=1))
+    # The first of them by number are those of clock 0, then come those of clock 1. Sends of the very moment
+    # at which a clock ends may be on either side.
+    order = np.argsort(m["id"], kind="stable")
+    upto = np.cumsum(counted[:, :, 0].sum(axis=1))
+    sent = m["t_send"][order]
+    wrong = np.zeros(width, np.bool_)
+    wrong[:-1] = (upto[:-1] < np.searchsorted(sent, ends)) | (
+        upto[:-1] > np.searchsorted(sent, ends, side="right")
+    )
+    clock = np.searchsorted(upto, np.arange(len(sent)), side="right")
+    inside = clock < width
+    raw = np.zeros_like(counted)
+    amounts = np.stack([np.ones(len(sent), np.int64), m["bytes"][order], m["rows"][order]], axis=1)
+    np.add.at(raw, (clock[inside], m["kind"][order][inside]), amounts[inside])
+    wrong |= (raw != counted).any(axis=(1, 2))
+
+    def tell(i: int) -> str:
+        begin, end = np.concatenate([[0], ends])[i], ends[i] if i < len(ends) else case.emulated
+        return (
+            f"{counted[i, :, 0].sum():,} messages were counted for clock {i}, with "
+            f"{counted[i, :, 1].sum():,} bytes and {counted[i, :, 2].sum():,} rows; not what was sent "
+            f"from {telling.at(int(begin))} to {telling.at(int(end))}"
+        )
+
+    return breaks(wrong, tell)
 
 
 def kept(case: Case) -> Finding | str:
@@ -118,7 +204,10 @@ def waiting(case: Case) -> Finding | str:
 CHECKS = (
     Check("histogram of ages", histogram),
     Check("totals of reads", reads),
+    Check("totals of GETs", gets),
+    Check("hits and misses", hits),
     Check("totals of messages", messages),
+    Check("totals of messages by clock", messages_by_clock),
     Check("lines kept", kept),
     Check("waiting times add up", waiting),
 )

@@ -3,9 +3,12 @@
 import numpy as np
 
 from pskit.auditing import telling
-from pskit.auditing.case import SAMPLED, Case
+from pskit.auditing.case import SAMPLED, UNDER_WAY, Array, Case
 from pskit.auditing.findings import Check, Finding, breaks
 from pskit.auditing.groups import SortedGroups
+
+ROUNDING = 1e-9
+TINY = 1e-140
 
 
 def one_per_clock(case: Case) -> Finding | str:
@@ -101,9 +104,77 @@ def arrival(case: Case) -> Finding | str:
     return breaks(wrong, tell, applied)
 
 
+def norms(case: Case) -> Finding | str:
+    """The norms of an update are finite, l2 >= linf >= 0, and zero where it had no rows.
+
+    Squares of magnitudes below `TINY` or above its inverse leave the range of floats: there l2 may be 0, or
+    infinite. The other way round l2 is at most linf times the root of the entries of the shard.
+    """
+    u = case.updates
+    l2, linf = u["l2"], u["linf"]
+    usual = (linf > TINY) & (linf < 1 / TINY)
+    entries = np.zeros(case.shards)
+    for spec, offset in zip(case.layout.tables, case.layout.offsets, strict=False):
+        rows = np.bincount((offset + np.arange(spec.rows)) % case.shards, minlength=case.shards)
+        entries += rows * spec.cols
+    most = linf * np.sqrt(entries[u["shard"]])
+    wrong = ~((l2 >= 0) & (linf >= 0) & np.isfinite(linf)) | ((linf == 0) & (l2 != 0))
+    if not all(np.isfinite(case.tables[f"final:{t.name}"]).all() for t in case.layout.tables):
+        wrong &= np.isfinite(l2) & np.isfinite(linf)  # tables that are not finite come of such updates
+    wrong |= usual & ~((l2 >= linf * (1 - ROUNDING)) & (l2 <= most * (1 + ROUNDING)))
+    if case.is_whole("messages"):
+        wrong |= (linf > 0) & ~_had_rows(case)
+
+    def tell(i: int) -> str:
+        return (
+            f"{telling.update(case, i)}; its Euclidean norm is {l2[i]:.6g}, its largest entry {linf[i]:.6g}, "
+            f"and the rows of the shard have {entries[u['shard'][i]]:.0f} entries"
+        )
+
+    return breaks(wrong, tell, u["t_applied"])
+
+
+def _had_rows(case: Case) -> Array:
+    """Whether an oplog message with rows was sent when each update was: (n,) bool."""
+    u, m, places = case.updates, case.messages, case.of_kind("oplog")
+    full = places[m["rows"][places] > 0]
+    sent = SortedGroups(case.pair(full), m["t_send"][full], case.clients * case.shards)
+    pair = u["shard"].astype(np.int64) * case.clients + u["worker"] // case.threads
+    had: Array = sent.count(pair, u["t_sent"], inclusive=True) > sent.count(pair, u["t_sent"])
+    return had
+
+
+def increments(case: Case) -> Finding | str:
+    """No entry was changed by more than the largest entries of all updates of its shard add up to."""
+    if not case.ended:
+        return UNDER_WAY
+    most = np.bincount(case.updates["shard"], case.updates["linf"], minlength=case.shards)
+    number = case.history.count
+    names, said = [t.name for t in case.layout.tables], []
+    wrong = np.zeros(len(names), np.bool_)
+    for i, (spec, offset) in enumerate(zip(case.layout.tables, case.layout.offsets, strict=False)):
+        incs = np.abs(case.tables[f"incs:{spec.name}"].astype(np.float64)).max(axis=1)
+        shard = (offset + np.arange(spec.rows)) % case.shards
+        eps = np.finfo(spec.dtype).eps if spec.dtype.startswith("f") else ROUNDING
+        # INCs are coalesced before they are sent, and summed as they are; 4 leaves room as in `end state`.
+        over = incs > most[shard] * (1 + 4 * (number[shard] + 1) * eps)
+        wrong[i] = over.any()
+        row = int(np.argmax(over))
+        said.append((row, incs[row], most[shard[row]]))
+    return breaks(
+        wrong,
+        lambda i: (
+            f"all INCs to a column of row {said[i][0]} of table {names[i]!r} add up to {said[i][1]:.6g}, "
+            f"the largest entries of all updates that its shard applied to {said[i][2]:.6g}"
+        ),
+    )
+
+
 CHECKS = (
     Check("one oplog per clock and shard", one_per_clock),
     Check("times of an update", times),
     Check("BSP order", bsp_order),
     Check("applied on arrival", arrival),
+    Check("norms of an update", norms),
+    Check("norms bound the INCs", increments),
 )

@@ -1,13 +1,16 @@
 """Consistency policies by name."""
 
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
+from pskit.core.messages import ProtocolViolation
 from pskit.core.policies.asp import ASP
 from pskit.core.policies.base import UNBOUNDED, Policy
 from pskit.core.policies.bsp import BSP
 from pskit.core.policies.essp import ESSP
 from pskit.core.policies.ssp import SSP
+
+PolicyClass = TypeVar("PolicyClass", bound=type[Policy])
 
 _POLICIES: dict[str, type[Policy]] = {p.name: p for p in (BSP, SSP, ESSP, ASP)}
 
@@ -34,19 +37,32 @@ def policy_class(name: str) -> type[Policy]:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise KeyError(f"no policy {name!r}: {error}") from error
+    except (Exception, SystemExit) as error:  # of the user's module
+        raise KeyError(f"no policy {name!r}: {type(error).__name__} in {module!r}: {error}") from error
     if not (isinstance(found, type) and issubclass(found, Policy)):
         raise KeyError(f"no policy {name!r}: {attribute} is not a subclass of pskit.Policy")
     return found
 
 
-def register_policy(policy: type[Policy]) -> type[Policy]:
+def register_policy(policy: PolicyClass) -> PolicyClass:
     """Make a user's policy class known under its ``name`` (usable as a decorator).
 
     Raises
     ------
+    TypeError
+        When it is no subclass of `Policy`.
     ValueError
-        When another class already has the name.
+        When it has no name of its own, or another class already has it.
     """
+    given: Any = policy
+    if not (isinstance(given, type) and issubclass(given, Policy)):
+        raise TypeError(f"register_policy takes a subclass of pskit.Policy, got {given!r:.60}")
+    own = vars(policy).get("name")
+    if not isinstance(own, str) or not own or ":" in own:
+        raise ValueError(
+            f"policy class {policy.__qualname__} needs a name of its own, text without a colon, such as "
+            f'name = "{policy.__qualname__.lower()}"'
+        )
     if _POLICIES.get(policy.name, policy) is not policy:
         raise ValueError(f"a policy named {policy.name!r} is registered already")
     _POLICIES[policy.name] = policy
@@ -54,8 +70,19 @@ def register_policy(policy: type[Policy]) -> type[Policy]:
 
 
 def make_policy(ps: Any) -> Policy:
-    """The policy that a ``[ps]`` section (policy, slack, push) asks for."""
-    return policy_class(ps.policy)(slack=ps.slack or 0, deltas=ps.push == "deltas")
+    """The policy that a ``[ps]`` section (policy, slack, push) asks for.
+
+    Raises
+    ------
+    ProtocolViolation
+        When the constructor of a user's policy fails.
+    """
+    try:
+        return policy_class(ps.policy)(slack=ps.slack or 0, deltas=ps.push == "deltas")
+    except (Exception, SystemExit) as error:
+        raise ProtocolViolation(
+            f"policy {ps.policy!r}: its constructor failed: {type(error).__name__}: {error}"
+        ) from error
 
 
 __all__ = [

@@ -8,7 +8,7 @@ from multiprocessing import connection, parent_process
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
-from pskit.errors import InputError
+from pskit.errors import AppError, InputError
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.client import ClientProcess
 from pskit.runtime.live.parts import Part
@@ -31,7 +31,7 @@ class Failed(NamedTuple):
     """Cannot go on."""
 
     what: str
-    wrong_input: bool
+    users: type[InputError] | type[AppError] | None
     details: str
 
 
@@ -70,8 +70,9 @@ def main(
         _tell(launcher, process.part())
         process.close()
     except Exception as error:
-        what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        _tell(launcher, Failed(what, isinstance(error, InputError), traceback.format_exc()))
+        plain = next((kind for kind in (InputError, AppError) if isinstance(error, kind)), None)
+        what = f"{type(error).__name__}: {error}" if plain is None else str(error)
+        _tell(launcher, Failed(what, plain, traceback.format_exc()))
 
 
 def _tell(launcher: Connection, report: Report) -> None:

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from pskit.core.layout import Layout
-from pskit.errors import InputError, RunFailed
+from pskit.errors import AppError, InputError, RunFailed
 from pskit.runtime.base import Outcome, Report, Stuck
 from pskit.runtime.live import child
 from pskit.runtime.live.arena import Arena
@@ -202,9 +202,11 @@ class LiveRun:
         except (EOFError, ConnectionResetError):
             self._dead(one, shared)
         if isinstance(one.report, child.Failed):
-            if one.report.wrong_input:
+            if one.report.users is InputError:
                 raise InputError(one.report.what)
-            error = RunFailed(f"{self._named(one, shared)} failed: {one.report.what}")
+            what = one.report.what
+            ours = f"{self._named(one, shared)} failed: {what}"
+            error = AppError(what) if one.report.users is AppError else RunFailed(ours)
             error.add_note(one.report.details)
             raise error
 

@@ -16,11 +16,12 @@ import numpy as np
 
 from pskit.apps import make_app
 from pskit.core.channel import Ack, Segment
-from pskit.core.layout import Layout, RowIds
+from pskit.core.layout import RowIds
 from pskit.core.messages import Message, Push, Reply, Slots
 from pskit.core.rows import RowPools
 from pskit.emulation.network import Network
 from pskit.runtime.base import Tables
+from pskit.runtime.guard import Guarded
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.bells import AWAKE, Bell
 from pskit.runtime.live.cards import SharedCards
@@ -64,8 +65,8 @@ class LiveProcess:
         self, me: int, cfg: "Config", arena: Arena, own_bell: Connection, bells: dict[int, Connection]
     ) -> None:
         self.me, self.cfg = me, cfg
-        self.app = make_app(cfg.app.name)
-        self.layout = Layout(self.app.tables(cfg), cfg.ps.shards)
+        self.app = Guarded(make_app(cfg.app.name), cfg.app.name)
+        self.layout = self.app.layout(cfg)
         plan = Plan(cfg, self.layout)
         self.shared = Shared(arena, plan)
         self.n_clients = plan.clients

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pskit.apps.calls import FAULTS
 from pskit.core.layout import Layout, TableSpec
 from pskit.runtime.live.bells import AWAKE, announce, wants_to_know
 from pskit.runtime.live.cards import occupy
@@ -58,13 +59,13 @@ class Primed:
     def __init__(self, work: Coroutine[Any, Any, None]) -> None:
         self._work = work
         self._first: Any = None
-        self._failure: Exception | None = None
+        self._failure: BaseException | None = None
 
     def prime(self) -> None:
         """Run up to the first command, or the end, or a failure: the first `send` gives it."""
         try:
             self._first = self._work.send(None)
-        except Exception as failure:
+        except FAULTS as failure:
             self._failure = failure
 
     def send(self, value: Any) -> Any:
@@ -104,7 +105,7 @@ def perform(app: Any, policy: str, push: str | None, cache_rows: int = 0, **app_
         network=SimpleNamespace(
             latency=second, bandwidth=None, loss=0.0, reorder=False, retransmit=1, links=()
         ),
-        app=SimpleNamespace(**app_keys),
+        app=SimpleNamespace(**{"name": type(app).__name__} | app_keys),
         run=SimpleNamespace(seed=0, eval_every=1, diverge_factor=10.0),
         workers=2,
     )

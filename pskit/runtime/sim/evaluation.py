@@ -26,7 +26,7 @@ class Evaluation:
     Parameters
     ----------
     objective : callable
-        Whole tables to metrics by name, among them ``"loss"``.
+        Whole tables to metrics by name, among them ``"loss"``; see `pskit.runtime.guard.Guarded`.
     shards : list of ServerShard
     layout : Layout
     recorder : Recorder
@@ -34,7 +34,8 @@ class Evaluation:
         Clocks between evaluations.
     diverge_factor : float
         A loss above this multiple of the initial one marks the run as diverged; it goes on. A loss that is
-        not finite ends it.
+        not finite ends it. No multiple of an initial loss of 0 or below, such as a log-likelihood, is a
+        bound: then only a loss that is not finite counts as diverged.
     """
 
     def __init__(
@@ -67,13 +68,13 @@ class Evaluation:
         self.clock, self.changed = clock, False
         metrics = self._objective(self._tables)
         for name, value in metrics.items():
-            self._recorder.metric(now, clock, name, float(value))
-        loss = float(metrics.get("loss", 0.0))
+            self._recorder.metric(now, clock, name, value)
+        loss = metrics["loss"]
         if math.isnan(self._initial):
             self._initial = loss
         if not math.isfinite(loss):
             self.diverged = self.stopped = True
             detail = f"the training loss after clock {clock} is {loss}"
             self._recorder.fault(now, "non-finite loss", -1, clock, "", -1, detail)
-        elif loss > self._factor * self._initial:
+        elif loss > self._factor * self._initial > 0:
             self.diverged = True

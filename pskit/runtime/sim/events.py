@@ -12,11 +12,24 @@ from contextlib import contextmanager
 from heapq import heappush
 from typing import Any
 
+from pskit.errors import InputError
+
 DELIVER, FINISH, TIMER, CALL = range(4)
 """Kinds, in the order in which they happen at equal times: a message arrives, a computation ends, a
 retransmission timer goes off, a caller of `EventQueue.schedule` looks."""
 
+LATEST = 2**63 - 1
+"""End of emulated time, ns: traces hold times as int64."""
+
 Event = tuple[int, int, int, int, int, Any]
+
+
+def too_late(what: str, section: str) -> InputError:
+    """The error of ``what``, for which the times in ``section`` of the config are to blame."""
+    return InputError(
+        f"{what} would end after the end of emulated time, which is at 2**63 - 1 ns (about 292 years): "
+        f"choose shorter times in {section}, or fewer clocks"
+    )
 
 
 class EventQueue:

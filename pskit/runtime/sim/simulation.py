@@ -23,6 +23,7 @@ from pskit.emulation.compute import ComputeModel
 from pskit.emulation.network import Network
 from pskit.emulation.streams import Stream
 from pskit.runtime.base import Outcome, Stuck, update_norms
+from pskit.runtime.guard import Guarded
 from pskit.runtime.sim.evaluation import Evaluation, tables_of
 from pskit.runtime.sim.events import CALL, DELIVER, FINISH, EventQueue, seldom_collecting
 from pskit.runtime.sim.transport import Transport
@@ -39,7 +40,7 @@ class Simulation:
     Parameters
     ----------
     cfg : Config
-    app : Application
+    app : Application or Guarded
         Fresh; its data is loaded by ``tables(cfg)``, which the caller has done.
     layout : Layout
     recorder : Recorder
@@ -65,6 +66,7 @@ class Simulation:
         self.pools = RowPools(layout)
         self._seed = seed
         self.initial = tables_of(layout)
+        app = Guarded(app, cfg.app.name)
         app.init(InitContext(cfg, self.initial, lambda *key: Stream(seed, "init", *key)))
         self.incs = tables_of(layout)
         policy = make_policy(cfg.ps)

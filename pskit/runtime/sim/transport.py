@@ -19,7 +19,7 @@ from pskit.core.messages import (
     wire_size,
 )
 from pskit.emulation.network import Network
-from pskit.runtime.sim.events import DELIVER, TIMER, EventQueue
+from pskit.runtime.sim.events import DELIVER, LATEST, TIMER, EventQueue, too_late
 from pskit.trace.recorder import Recorder
 from pskit.trace.schema import MESSAGE_KINDS
 
@@ -140,6 +140,9 @@ class Transport(Carrier):
         now = queue.now
         size, rows = (ACK_BYTES, 0) if isinstance(content, Ack) else wire_size(content, self.layout)
         visible_at, lost = self.network.send(now, src, dst, size)
+        if visible_at > LATEST:
+            link = f"from {self._end(src)} to {self._end(dst)}"
+            raise too_late(f"a message of {size} bytes on the link {link}", "[network]")
         self.sent = number + 1
         self.recorder.message(
             number, KIND[type(content)], src, dst, now, NEVER if lost else visible_at, size, rows
@@ -147,3 +150,7 @@ class Transport(Carrier):
         if not lost:
             heappush(queue.heap, (visible_at, DELIVER, dst, src, queue.created, packet))
             queue.created += 1
+
+    def _end(self, end: int) -> str:
+        clients = self._size - self.layout.shards
+        return f"client {end}" if end < clients else f"shard {end - clients}"

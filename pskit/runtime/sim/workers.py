@@ -2,15 +2,20 @@
 
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from typing import Any
 
 from pskit.apps.base import Clock, Compute, Get, Worker
-from pskit.core.client import Client
-from pskit.core.messages import Effect, Read
+from pskit.apps.calls import FAULTS, fault
+from pskit.core.client import Client, NonFiniteUpdate
+from pskit.core.messages import Effect, ProtocolViolation, Read
 from pskit.emulation.compute import ComputeModel
-from pskit.runtime.sim.events import FINISH, EventQueue
+from pskit.errors import AppError, InputError
+from pskit.runtime.sim.events import FINISH, LATEST, EventQueue, too_late
 from pskit.trace.recorder import Recorder
 
+NO_FAULTS = (InputError, AppError, NonFiniteUpdate, ProtocolViolation)
+"""What may come out of user code and says itself what it is."""
 POOL_FROM_COST = 20_000
 """Items of work from which a kernel is worth handing to the thread pool; a matter of speed only."""
 
@@ -39,6 +44,7 @@ class Driver:
         "_compute",
         "_first",
         "_pool",
+        "_ps",
         "_queue",
         "_recorder",
         "_t_begin",
@@ -65,6 +71,7 @@ class Driver:
         carry_out: Callable[[int, list[Effect]], None],
     ) -> None:
         self.worker, self._work, self._client, self._compute = worker.worker, work, client, compute
+        self._ps = worker
         self._queue, self._recorder, self._pool, self._carry_out = queue, recorder, pool, carry_out
         self.clock = 0
         self.done = False
@@ -91,16 +98,35 @@ class Driver:
         """A computation reached its finish time: go on with its result."""
         duration, result = payload
         self._t_compute += duration
-        self.resume(result.result() if isinstance(result, Future) else result)
+        if isinstance(result, Future):
+            try:
+                result = result.result()
+            except NO_FAULTS:
+                raise
+            except FAULTS as error:
+                raise self._fault("a compute kernel", error) from error
+        self.resume(result)
 
     def resume(self, value: Any = None) -> None:
-        """Run the coroutine until it has to wait for a message or a computation."""
+        """Run the coroutine until it has to wait for a message or a computation.
+
+        Raises
+        ------
+        AppError
+            On a fault of the application, in ``work`` or in a kernel.
+        InputError
+            When a computation would end after the end of emulated time.
+        """
         while True:
             try:
                 command = self._work.send(value)
             except StopIteration:
                 self._leave()
                 return
+            except NO_FAULTS:
+                raise
+            except FAULTS as error:
+                raise self._fault("work()", error) from error
             kind = type(command)
             if kind is Get:
                 effects = self._client.get(self.worker, command.rows)
@@ -119,20 +145,34 @@ class Driver:
                 self._end_clock()
                 value = None
                 continue
-            raise TypeError(f"worker {self.worker} awaited a {kind.__name__}: await only what ps offers")
+            raise self._fault("work()", f"it awaited a {kind.__name__}; await only what ps offers")
 
     def close(self) -> None:
-        """Give up the coroutine, wherever it is; a run may end before it has even started."""
-        self._work.close()
+        """Give up the coroutine, wherever it is; a run may end before it has even started.
+
+        The run's outcome, or the error that ended it, stands whatever the coroutine does in its ``finally``.
+        """
+        with suppress(*FAULTS):
+            self._work.close()
 
     def _start(self, command: Compute) -> None:
         now = self._queue.now
-        duration = self._compute.duration(now, self.clock, command.cost, self._first)
+        try:
+            duration = self._compute.duration(now, self.clock, command.cost, self._first)
+        except OverflowError:  # a time so long that not even a float holds it
+            duration = LATEST + 1
+        if now + duration > LATEST:
+            raise too_late(f"a computation of worker {self.worker} at clock {self.clock}", "[compute]")
         self._first = False
         if self._pool is not None and command.cost >= POOL_FROM_COST:
             result: Any = self._pool.submit(command.fn, *command.arrays)
         else:
-            result = command.fn(*command.arrays)
+            try:
+                result = command.fn(*command.arrays)
+            except NO_FAULTS:
+                raise
+            except FAULTS as error:
+                raise self._fault("a compute kernel", error) from error
         self._queue.add(now + duration, FINISH, self.worker, self.worker, (duration, result))
 
     def _end_clock(self) -> None:
@@ -147,6 +187,9 @@ class Driver:
         self.done = True
         effects = self._client.leave(self.worker, self._first_inc(), self._queue.now)
         self._carry_out(self._client.client, effects)
+
+    def _fault(self, what: str, error: BaseException | str) -> AppError:
+        return fault(self._ps.cfg.app.name, what, error, self.worker, self.clock)
 
     def _first_inc(self) -> int:
         """Time of the open unit's first INC, or now when it has none."""
