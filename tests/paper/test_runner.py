@@ -59,8 +59,8 @@ def test_a_run_that_raises_and_a_process_that_ends_are_reported_and_the_rest_goe
     assert errors == {
         "run1": "",
         "run2": "",
-        "faulty": "AppError: application 'tests.paper.test_runner:Faulty': work() failed, worker 0 at clock 0: "
-        "ArithmeticError: as planted",
+        "faulty": "AppError: application 'tests.paper.test_runner:Faulty': work() failed, "
+        "worker 0 at clock 0: ArithmeticError: as planted",
         "sudden": "its process ended with exit code 7",
     }
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run1", "run2"]
