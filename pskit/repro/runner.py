@@ -7,7 +7,6 @@ complete stay, and are reused the next time.
 """
 
 import multiprocessing
-import os
 import shutil
 import signal
 import time
@@ -19,9 +18,9 @@ from typing import Any, NamedTuple
 
 from pskit.errors import InputError
 from pskit.repro.plan import PlannedRun
+from pskit.runtime.children import METHOD, single_threaded
 from pskit.trace.folder import put_back
 
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _WRONG_INPUT = f"{InputError.__name__}: "
 WARM_UP_CLOCKS = 2
 WARM_UP_CLIENTS = 2
@@ -102,8 +101,7 @@ class Runner:
         return outcomes
 
     def _start(self, count: int, runs: Sequence[PlannedRun]) -> None:
-        method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-        context = multiprocessing.get_context(method)
+        context = multiprocessing.get_context(METHOD)
         with _for_children():
             for _ in range(count):
                 self._workers.append(_Worker(context, len(self._workers), warm_up_configs(runs)))
@@ -167,17 +165,11 @@ def sweep(folder: Path) -> None:
 @contextmanager
 def _for_children() -> Iterator[None]:
     """Children start with Ctrl-C ignored, so that none prints a traceback, and with one thread each."""
-    before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
     try:
-        yield
+        with single_threaded():
+            yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
         signal.signal(signal.SIGINT, handler)
 
 

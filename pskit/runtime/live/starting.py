@@ -6,16 +6,14 @@ before, it has not imported and compiled everything: children then do so themsel
 
 import contextlib
 import multiprocessing
-import os
 import signal
 import threading
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from typing import Any
 
-from pskit.trace.machine import THREAD_VARIABLES
+from pskit.runtime.children import METHOD, single_threaded
 
-METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 PRELOAD = "pskit.runtime.live.preload"
 
 
@@ -30,23 +28,8 @@ def starting(*modules: str) -> Iterator[Any]:
     """
     context: Any = multiprocessing.get_context(METHOD)
     context.set_forkserver_preload(["__main__", PRELOAD, *modules])
-    with _single_threaded(), _no_interrupt():
+    with single_threaded(), _no_interrupt():
         yield context
-
-
-@contextlib.contextmanager
-def _single_threaded() -> Iterator[None]:
-    """Context: processes started now use one thread in BLAS and numba."""
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 @contextlib.contextmanager
