@@ -7,6 +7,7 @@ message that is visible early.
 """
 
 import time
+from abc import ABC, abstractmethod
 from array import array
 from heapq import heappop
 from multiprocessing.connection import Connection
@@ -47,7 +48,7 @@ SLEEP_WITH_BACKLOG = 0.5e-3
 """Seconds, between two tries to put what waits into a full ring."""
 
 
-class LiveProcess:
+class LiveProcess(ABC):
     """What client and server processes have in common.
 
     Parameters
@@ -89,32 +90,32 @@ class LiveProcess:
 
     # -- what the two kinds of process do differently ----------------------------------------------
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027  (a hook, not a duty)
         """Time zero has come."""
 
+    @abstractmethod
     def receive(self, dst: int, src: int, message: Message) -> None:
         """Take in a message that has become visible."""
-        raise NotImplementedError
 
+    @abstractmethod
     def act(self, who: int, payload: Any) -> None:
         """Something on the agenda is due."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ready_since(self) -> int:
         """Since when, or from when on, messages are awaited."""
-        raise NotImplementedError
 
     def overran(self) -> int:
         """Clocks whose real work took longer than its modelled time."""
         return 0
 
+    @abstractmethod
     def roots(self) -> list[tuple[RowIds, Slots]]:
         """Rows and slots that the machines of this process refer to."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tables(self) -> Tables:
         """What goes into `Part.tables`."""
-        raise NotImplementedError
 
     def ended(self) -> int:
         """What goes into `Part.ended`."""
@@ -220,5 +221,5 @@ class LiveProcess:
             self.ended(),
         )  # fmt: skip
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  (a hook, not a duty)
         """Give up what still runs."""

@@ -3,6 +3,7 @@
 End points are integers: client ``c`` is ``c``, shard ``j`` is ``clients + j``.
 """
 
+from abc import ABC, abstractmethod
 from heapq import heappush
 from typing import Any
 
@@ -30,7 +31,7 @@ NEVER = -1
 """Delivery time recorded for a message that the link lost."""
 
 
-class Carrier:
+class Carrier(ABC):
     """Gives reliable FIFO delivery to links that lack it; how a packet travels is a subclass' `_transmit`.
 
     Parameters
@@ -93,9 +94,9 @@ class Carrier:
                 wait = self.retransmit << effect.doublings
                 self.queue.add(self.queue.now + wait, TIMER, dst, src, effect.epoch)
 
+    @abstractmethod
     def _transmit(self, src: int, dst: int, packet: Any, content: Message | Ack) -> None:
         """Put ``packet``, which holds ``content``, on its way from ``src`` to ``dst`` now."""
-        raise NotImplementedError
 
     def in_flight(self) -> list[Message]:
         """Messages on the wire or kept for retransmission or reordering."""
