@@ -9,7 +9,7 @@ import pytest
 from pskit.core.layout import TableSpec
 from pskit.errors import AppError, InputError
 from pskit.runtime.guard import Guarded
-from pskit.runtime.sim.workers import POOL_FROM_COST
+from pskit.runtime.workers import POOL_FROM_COST
 from tests.runtime.apps import Scripted
 from tests.runtime.simulate import config, ps, simulate
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import pskit
-from pskit.runtime.sim import simulation, workers
+from pskit.runtime import workers
+from pskit.runtime.sim import simulation
 from tests.runtime.apps import Digits, Drift
 from tests.runtime.simulate import POLICIES, config, ps, same_tables, simulate
 

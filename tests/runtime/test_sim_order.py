@@ -5,7 +5,7 @@ from heapq import heappop
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pskit.runtime.sim.events import CALL, DELIVER, FINISH, TIMER, EventQueue
+from pskit.runtime.events import CALL, DELIVER, FINISH, TIMER, EventQueue
 from tests.runtime.apps import Digits, Scripted
 from tests.runtime.simulate import config, ps, simulate
 

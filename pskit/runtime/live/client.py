@@ -24,14 +24,14 @@ from pskit.core.policies import make_policy
 from pskit.emulation.compute import ComputeModel
 from pskit.emulation.streams import Stream
 from pskit.runtime.base import Tables
+from pskit.runtime.evaluation import tables_of
+from pskit.runtime.events import EventQueue
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.plan import CLOCK, COMPUTING, EARLY, LEFT, NEED, WAITING_ROWS
 from pskit.runtime.live.process import LiveProcess
 from pskit.runtime.live.timebase import NEVER
 from pskit.runtime.live.warmup import Primed
-from pskit.runtime.sim.evaluation import tables_of
-from pskit.runtime.sim.events import EventQueue
-from pskit.runtime.sim.workers import Driver
+from pskit.runtime.workers import Driver
 
 if TYPE_CHECKING:
     from pskit.config import Config

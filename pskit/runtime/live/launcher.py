@@ -20,6 +20,7 @@ from pskit.core.layout import Layout
 from pskit.errors import AppError, InputError, RunFailed
 from pskit.runtime.base import Outcome, Report, Stuck
 from pskit.runtime.children import METHOD
+from pskit.runtime.evaluation import tables_of
 from pskit.runtime.live import child
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.bells import ring
@@ -29,7 +30,6 @@ from pskit.runtime.live.plan import EARLY, FINISHED, START, STOP, Plan, Shared
 from pskit.runtime.live.starting import starting
 from pskit.runtime.live.status import clock_of, nothing_moves, progress, who_waits
 from pskit.runtime.live.timebase import scale_of
-from pskit.runtime.sim.evaluation import tables_of
 
 if TYPE_CHECKING:
     from pskit.config import Config

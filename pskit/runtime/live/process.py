@@ -22,6 +22,7 @@ from pskit.core.messages import Message, Push, Reply, Slots
 from pskit.core.rows import RowPools
 from pskit.emulation.network import Network
 from pskit.runtime.base import Tables
+from pskit.runtime.events import DELIVER, EventQueue, seldom_collecting
 from pskit.runtime.guard import Guarded
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.bells import AWAKE, Bell
@@ -31,7 +32,6 @@ from pskit.runtime.live.plan import CONSUMED, LINE, RUNNING, SENT, SLEEP, START,
 from pskit.runtime.live.timebase import NEVER, Timebase, scale_of
 from pskit.runtime.live.transport import LiveTransport
 from pskit.runtime.memory import peak_bytes
-from pskit.runtime.sim.events import DELIVER, EventQueue, seldom_collecting
 from pskit.trace.recorder import READ_CAP, Recorder
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from pskit.core.policies import make_policy
 from pskit.core.server import ServerShard
 from pskit.emulation.streams import Stream
 from pskit.runtime.base import Tables, update_norms
+from pskit.runtime.evaluation import Evaluation, tables_of
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.plan import CLOCK, EARLY, FINISHED
 from pskit.runtime.live.process import LiveProcess
-from pskit.runtime.sim.evaluation import Evaluation, tables_of
 
 if TYPE_CHECKING:
     from pskit.config import Config

@@ -12,13 +12,13 @@ from pskit.core.layout import Layout
 from pskit.core.messages import Message, wire_size
 from pskit.core.rows import RowPools
 from pskit.emulation.network import Network
+from pskit.runtime.carrier import ACK_BYTES, KIND, NEVER, Carrier
+from pskit.runtime.events import DELIVER, EventQueue
 from pskit.runtime.live.atomics import load_acquire
 from pskit.runtime.live.bells import Bell
 from pskit.runtime.live.codec import Bytes, Codec
 from pskit.runtime.live.plan import Shared
 from pskit.runtime.live.ring import READ, WRITTEN, RingReader, RingWriter
-from pskit.runtime.sim.events import DELIVER, EventQueue
-from pskit.runtime.sim.transport import ACK_BYTES, KIND, NEVER, Carrier
 from pskit.trace.buffers import RecordBuffer
 
 SENDING_WORDS = 6

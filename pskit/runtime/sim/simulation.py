@@ -23,11 +23,11 @@ from pskit.emulation.compute import ComputeModel
 from pskit.emulation.network import Network
 from pskit.emulation.streams import Stream
 from pskit.runtime.base import Outcome, Stuck, update_norms
+from pskit.runtime.evaluation import Evaluation, tables_of
+from pskit.runtime.events import CALL, DELIVER, FINISH, EventQueue, seldom_collecting
 from pskit.runtime.guard import Guarded
-from pskit.runtime.sim.evaluation import Evaluation, tables_of
-from pskit.runtime.sim.events import CALL, DELIVER, FINISH, EventQueue, seldom_collecting
 from pskit.runtime.sim.transport import Transport
-from pskit.runtime.sim.workers import Driver
+from pskit.runtime.workers import Driver
 from pskit.trace.recorder import Recorder
 
 COLLECT_EVERY = 64

@@ -1,112 +1,15 @@
-"""Carries messages between core machines over the emulated network, reliably where a link is not.
+"""Carries packets over the emulated network in virtual time."""
 
-End points are integers: client ``c`` is ``c``, shard ``j`` is ``clients + j``.
-"""
-
-from abc import ABC, abstractmethod
 from heapq import heappush
 from typing import Any
 
-from pskit.core.channel import Ack, Receiver, Segment, Sender, SetTimer
+from pskit.core.channel import Ack
 from pskit.core.layout import Layout
-from pskit.core.messages import (
-    HEADER_BYTES,
-    Message,
-    Oplog,
-    Push,
-    Reply,
-    Request,
-    Unsubscribe,
-    wire_size,
-)
+from pskit.core.messages import Message, wire_size
 from pskit.emulation.network import Network
-from pskit.runtime.sim.events import DELIVER, LATEST, TIMER, EventQueue, too_late
+from pskit.runtime.carrier import ACK_BYTES, KIND, NEVER, Carrier
+from pskit.runtime.events import DELIVER, LATEST, EventQueue, too_late
 from pskit.trace.recorder import Recorder
-from pskit.trace.schema import MESSAGE_KINDS
-
-KIND = {t: MESSAGE_KINDS.index(t.__name__.lower()) for t in (Request, Reply, Oplog, Push, Unsubscribe, Ack)}
-ACK_BYTES = HEADER_BYTES
-
-NEVER = -1
-"""Delivery time recorded for a message that the link lost."""
-
-
-class Carrier(ABC):
-    """Gives reliable FIFO delivery to links that lack it; how a packet travels is a subclass' `_transmit`.
-
-    Parameters
-    ----------
-    network : Network
-    queue : EventQueue
-        Receives packets and timers, and says what time it is.
-    layout : Layout
-    ends : int
-        Number of end points.
-    retransmit : int, ns
-        Retransmission time of channels on links that lose or reorder.
-    """
-
-    def __init__(
-        self, network: Network, queue: EventQueue, layout: Layout, ends: int, retransmit: int
-    ) -> None:
-        self.network, self.queue, self.layout = network, queue, layout
-        self.retransmit = retransmit
-        self.sent = 0
-        self._size = ends
-        self._plain: set[int] = set()  # links without a channel, src * size + dst
-        self._senders: dict[tuple[int, int], Sender] = {}
-        self._receivers: dict[tuple[int, int], Receiver] = {}
-
-    def send(self, src: int, dst: int, message: Message) -> None:
-        """Send ``message`` from end point ``src`` to ``dst`` now."""
-        if src * self._size + dst in self._plain or self._is_plain(src, dst):
-            self._transmit(src, dst, message, message)
-        else:
-            sender = self._senders.get((src, dst)) or self._senders.setdefault((src, dst), Sender())
-            self._carry_out(src, dst, sender.send(message))
-
-    def _is_plain(self, src: int, dst: int) -> bool:
-        """Whether the link needs no channel; acknowledgements would come back over the reverse one."""
-        if self.network.lossy(src, dst) or self.network.lossy(dst, src):
-            return False
-        self._plain.add(src * self._size + dst)
-        return True
-
-    def arrive(self, dst: int, src: int, packet: Segment | Ack) -> list[Message]:
-        """Messages made ready, in order, by a channel's ``packet`` from ``src`` that arrived at ``dst``."""
-        if isinstance(packet, Segment):
-            receiver = self._receivers.get((src, dst)) or self._receivers.setdefault((src, dst), Receiver())
-            ready, ack = receiver.on_segment(packet)
-            self._transmit(dst, src, ack, ack)
-            return ready
-        self._carry_out(dst, src, self._senders[dst, src].on_ack(packet))
-        return []
-
-    def timer(self, dst: int, src: int, epoch: int) -> None:
-        """The retransmission timer of the channel from ``src`` to ``dst`` went off."""
-        self._carry_out(src, dst, self._senders[src, dst].on_timer(epoch))
-
-    def _carry_out(self, src: int, dst: int, effects: list[Segment | SetTimer]) -> None:
-        for effect in effects:
-            if isinstance(effect, Segment):
-                self._transmit(src, dst, effect, effect.message)
-            else:
-                wait = self.retransmit << effect.doublings
-                self.queue.add(self.queue.now + wait, TIMER, dst, src, effect.epoch)
-
-    @abstractmethod
-    def _transmit(self, src: int, dst: int, packet: Any, content: Message | Ack) -> None:
-        """Put ``packet``, which holds ``content``, on its way from ``src`` to ``dst`` now."""
-
-    def in_flight(self) -> list[Message]:
-        """Messages on the wire or kept for retransmission or reordering."""
-        messages = [e[5] for e in self.queue.heap if e[1] == DELIVER]
-        flying = [m.message if type(m) is Segment else m for m in messages if type(m) is not Ack]
-        for sender in self._senders.values():
-            flying.extend(sender.unacked.values())
-        for receiver in self._receivers.values():
-            flying.extend(receiver.early.values())
-        return flying
 
 
 class Transport(Carrier):

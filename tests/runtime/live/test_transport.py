@@ -10,12 +10,12 @@ from pskit.core.layout import Layout, TableSpec
 from pskit.core.messages import Oplog, Part, Reply, Request
 from pskit.core.rows import RowPools
 from pskit.emulation.network import Network
+from pskit.runtime.events import EventQueue
 from pskit.runtime.live import plan as plans
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.bells import Bell
 from pskit.runtime.live.plan import Plan, Shared
 from pskit.runtime.live.transport import LOG_WIDTH, LiveTransport
-from pskit.runtime.sim.events import EventQueue
 from pskit.trace.schema import MESSAGE_KINDS
 from tests.runtime.live.runs import config
 

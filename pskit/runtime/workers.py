@@ -11,7 +11,7 @@ from pskit.core.client import Client, NonFiniteUpdate
 from pskit.core.messages import Effect, ProtocolViolation, Read
 from pskit.emulation.compute import ComputeModel
 from pskit.errors import AppError, InputError
-from pskit.runtime.sim.events import FINISH, LATEST, EventQueue, too_late
+from pskit.runtime.events import FINISH, LATEST, EventQueue, too_late
 from pskit.trace.recorder import Recorder
 
 NO_FAULTS = (InputError, AppError, NonFiniteUpdate, ProtocolViolation)
