@@ -6,6 +6,7 @@ does not contain, re-added one by one in order (pre-summed they would differ in 
 """
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -111,25 +112,25 @@ class UpdateLog:
         """Add to the open unit: ascending global ``rows`` (n,) of ``table``, ``delta`` (n, cols)."""
         self.tables[table].add(self.seq, rows, delta)
 
-    def close(self) -> list[list[Part]]:
-        """End the open unit: its parts for each shard, in table order."""
+    def close(self) -> dict[int, tuple[Part, ...]]:
+        """End the open unit: its parts, in table order, for each shard that has any."""
         layout = self.layout
-        shards: list[list[Part]] = [[] for _ in range(layout.shards)]
+        shards: dict[int, tuple[Part, ...]] = {}
         for i, log in enumerate(self.tables):
             unit = log.newest(self.seq)
             if unit is None:
                 continue
             rows, delta = unit
             if layout.shards == 1:
-                shards[0].append(Part(i, rows, delta))
+                shards[0] = (*shards.get(0, ()), Part(i, rows, delta))
                 continue
             owner = rows % layout.shards
             order = np.argsort(owner, kind="stable")
             rows, delta, owner = rows[order], delta[order], owner[order]
-            cuts = np.searchsorted(owner, np.arange(layout.shards + 1)).tolist()
-            for j, parts in enumerate(shards):
-                if cuts[j + 1] > cuts[j]:
-                    parts.append(Part(i, rows[cuts[j] : cuts[j + 1]], delta[cuts[j] : cuts[j + 1]]))
+            cuts = [0, *(np.flatnonzero(np.diff(owner)) + 1).tolist(), len(owner)]
+            for a, b in pairwise(cuts):
+                j = int(owner[a])
+                shards[j] = (*shards.get(j, ()), Part(i, rows[a:b], delta[a:b]))
         self.seq += 1
         return shards
 

@@ -10,6 +10,8 @@ The time of one ``compute()`` is built in this order:
 3. Stragglers multiply the sum. 4. Pauses prolong it.
 
 Reversion works against the jitter of the draws only: a straggler or a paused worker does not catch up.
+
+Where the time is measured, in place of 1. and 2., only 3. and 4. apply.
 """
 
 from typing import TYPE_CHECKING
@@ -19,6 +21,10 @@ from pskit.emulation.streams import Stream
 
 if TYPE_CHECKING:
     from pskit.config import ComputeConfig, Pause, Straggler
+
+
+MEASURED = "measured"
+"""The model of computations that take the time which they really take."""
 
 
 class ComputeModel:
@@ -37,8 +43,9 @@ class ComputeModel:
     """
 
     def __init__(self, compute: "ComputeConfig", seed: int, worker: int) -> None:
-        self._draws = Sampler(compute, Stream(seed, "compute", "clock", worker))
-        self._mean = self._draws.quantile.mean
+        modelled = compute.model != MEASURED
+        self._draws = Sampler(compute, Stream(seed, "compute", "clock", worker)) if modelled else None
+        self._mean = self._draws.quantile.mean if self._draws is not None else 0
         self._shortest = compute.floor // 2
         self._per_item = compute.per_item
         self._reversion = compute.reversion
@@ -79,7 +86,15 @@ class ComputeModel:
         if clock != self._clock:
             self._advance(clock)
         time = self._clock_time() if first else 0
-        time += round(self._per_item * float(cost))
+        return self._slowed(now, time + round(self._per_item * float(cost)))
+
+    def measured(self, now: int, clock: int, time: int) -> int:
+        """Time that a computation takes that started at ``now`` in ``clock`` and really took ``time``, ns."""
+        if clock != self._clock:
+            self._advance(clock)
+        return self._slowed(now, time)
+
+    def _slowed(self, now: int, time: int) -> int:
         if self._factor != 1.0:
             time = round(self._factor * time)
         if time < 1:
@@ -93,7 +108,7 @@ class ComputeModel:
         if clock < self._clock:
             raise ValueError(f"the clock of a worker went back from {self._clock} to {clock}")
         for c in range(self._clock + 1, clock + 1):
-            self._draw = self._draws.next()
+            self._draw = self._draws.next() if self._draws is not None else 0
             self._factor = 1.0
             for slowdown in self._slowdowns:
                 self._factor *= slowdown.factor(c)

@@ -1,12 +1,14 @@
 """Directed links: their settings (defaults and overrides) and what each keeps between messages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pskit.emulation.fan import Fan, Transform
+from pskit.emulation.fan import Fan, Transform, twins
 from pskit.emulation.samplers import Quantile
+from pskit.emulation.staleness import AgeLaw, Shaped
 from pskit.emulation.streams import derive
 
 if TYPE_CHECKING:
@@ -38,13 +40,29 @@ class Rulebook:
     Parameters
     ----------
     network : NetworkConfig
+    clock_time : int, ns
+        What every clock takes, where the network shapes staleness.
     """
 
-    def __init__(self, network: "NetworkConfig") -> None:
+    def __init__(self, network: "NetworkConfig", clock_time: int = 0) -> None:
+        self._ages = None if network.staleness is None else AgeLaw(network.staleness)
+        self._clock_time = clock_time
         self._default = Rules(Quantile(network.latency), network.loss, network.reorder)
         self._overrides = [
             (link, None if link.latency is None else Quantile(link.latency)) for link in network.links
         ]
+
+    def shaped(self, seed: int, src: Endpoint, dsts: Sequence[Endpoint], plain: Fan) -> "Fan | Shaped":
+        """Latencies of the links from ``src`` to ``dsts``: ``plain``, or shaped on those to clients."""
+        if self._ages is None or src.kind != "shard":
+            return plain
+        return Shaped(plain, [self._ages.ages(seed, dst.number) for dst in dsts], self._clock_time)
+
+    @property
+    def reliable(self) -> bool:
+        """Whether no link loses or reorders messages."""
+        lossy = any(override.loss or override.reorder for override, _ in self._overrides)
+        return not (lossy or self._default.loss or self._default.reorder)
 
     def rules(self, src: Endpoint, dst: Endpoint) -> Rules:
         """Find the rules of the link from ``src`` to ``dst``."""
@@ -57,60 +75,82 @@ class Rulebook:
         return Rules(latency, loss, reorder)
 
 
-class Link:
-    """One directed link between two machines.
+class Bundle:
+    """Directed links from one machine that have the same rules; they share the passes of their draws.
 
-    Attributes
+    Parameters
     ----------
-    latencies : endless iterator of int, ns
-    losses : endless iterator of 0 or 1 (lost), or None if the link loses nothing
-    fifo : whether messages keep their order
-    newest : int, ns
-        On a fifo link, the latest time at which a message sent so far becomes visible.
     card : int
         Index of the sender's card.
+    latencies : Fan or Shaped
+        One sequence per link, ns.
+    losses : Fan or None
+        0 or 1 (lost); None if the links lose nothing.
+    fifo : bool
+        Whether messages keep their order on a link.
     """
 
-    __slots__ = ("card", "fifo", "latencies", "losses", "newest")
+    __slots__ = ("_newest", "_newests", "card", "fifo", "latencies", "losses")
 
-    def __init__(self, card: int, latencies: Iterator[int], losses: Iterator[int] | None, fifo: bool) -> None:
-        self.card = card
-        self.latencies = latencies
-        self.losses = losses
-        self.fifo = fifo
-        self.newest = 0
+    def __init__(
+        self, links: int, card: int, latencies: Fan | Shaped, losses: Fan | None, fifo: bool
+    ) -> None:
+        self.card, self.latencies, self.losses, self.fifo = card, latencies, losses, fifo
+        # On a fifo link, the latest time at which a message sent so far becomes visible, ns.
+        self._newest, self._newests = twins(links)
+
+    @property
+    def plain(self) -> bool:
+        """Whether the links neither lose nor reorder."""
+        return self.fifo and self.losses is None
+
+    def visible_at(self, i: int, departure: int) -> tuple[int, bool]:
+        """When a message that leaves at ``departure`` is visible on link ``i``, and whether it is lost."""
+        visible_at = departure + self.latencies.next(i)
+        if self.losses is not None and self.losses.next(i):
+            return visible_at, True
+        if self.fifo:
+            newest = self._newest
+            if visible_at < newest[i]:
+                return newest[i], False
+            try:
+                newest[i] = visible_at
+            except OverflowError:
+                return visible_at, False  # after the end of emulated time: the caller reports it
+        return visible_at, False
+
+    def all_visible_at(self, departure: int) -> NDArray[np.int64]:
+        """When messages that leave together, one on each of these plain links, are visible."""
+        newest = self._newests
+        np.maximum(newest, self.latencies.next_of_all() + departure, out=newest)
+        return newest
 
 
-def open_links(seed: int, card: int, src: Endpoint, dsts: Sequence[Endpoint], book: Rulebook) -> list[Link]:
+def open_links(
+    seed: int, card: int, src: Endpoint, dsts: Sequence[Endpoint], book: Rulebook
+) -> list[tuple[Bundle, int]]:
     """Set up the links from one sender to several receivers.
 
-    Links with the same latency distribution (or the same loss) share their passes. Latencies and losses have
-    streams of their own, so that loss never shifts a latency.
+    Latencies and losses have streams of their own, so that loss never shifts a latency.
 
     Returns
     -------
-    one link for each of ``dsts``
+    for each of ``dsts`` its bundle and its place there
     """
-    rules = {dst: book.rules(src, dst) for dst in dsts}
-    coins = {rule.loss: _coin(rule.loss) for rule in rules.values()}
-    latencies = _sequences(seed, "latency", src, {dst: rule.latency for dst, rule in rules.items()})
-    lossy = {dst: coins[rule.loss] for dst, rule in rules.items() if rule.loss > 0.0}
-    losses = _sequences(seed, "loss", src, lossy)
-    return [Link(card, latencies[dst], losses.get(dst), not rule.reorder) for dst, rule in rules.items()]
+    alike: dict[Rules, list[Endpoint]] = {}
+    for dst in dsts:
+        alike.setdefault(book.rules(src, dst), []).append(dst)
+    links: dict[Endpoint, tuple[Bundle, int]] = {}
+    for rules, members in alike.items():
+        latencies = book.shaped(seed, src, members, _fan(seed, "latency", src, members, rules.latency))
+        losses = _fan(seed, "loss", src, members, _coin(rules.loss)) if rules.loss > 0.0 else None
+        bundle = Bundle(len(members), card, latencies, losses, not rules.reorder)
+        links.update((dst, (bundle, i)) for i, dst in enumerate(members))
+    return [links[dst] for dst in dsts]
 
 
-def _sequences(
-    seed: int, purpose: str, src: Endpoint, transforms: dict[Endpoint, Transform]
-) -> dict[Endpoint, Iterator[int]]:
-    """Make one sequence per receiver, in one fan for each of the different transforms."""
-    fans: dict[Transform, list[Endpoint]] = {}
-    for dst, transform in transforms.items():
-        fans.setdefault(transform, []).append(dst)
-    sequences: dict[Endpoint, Iterator[int]] = {}
-    for transform, dsts in fans.items():
-        fan = Fan([derive(seed, ("network", purpose, *src, *dst)) for dst in dsts], transform)
-        sequences.update((dst, fan.sequence(i)) for i, dst in enumerate(dsts))
-    return sequences
+def _fan(seed: int, purpose: str, src: Endpoint, dsts: Sequence[Endpoint], transform: Transform) -> Fan:
+    return Fan([derive(seed, ("network", purpose, *src, *dst)) for dst in dsts], transform)
 
 
 def _coin(probability: float) -> Transform:

@@ -8,12 +8,14 @@ from typing import Any
 
 from pskit.core.channel import Ack, Receiver, Segment, Sender, SetTimer
 from pskit.core.layout import Layout
-from pskit.core.messages import HEADER_BYTES, Message, Oplog, Push, Reply, Request, Unsubscribe
+from pskit.core.messages import HEADER_BYTES, Increment, Message, Oplog, Push, Reply, Request, Unsubscribe
 from pskit.emulation.network import Network
-from pskit.runtime.events import DELIVER, TIMER, EventQueue
+from pskit.errors import InputError
+from pskit.runtime.events import DELIVER, TIMER, Event, EventQueue, too_late
 from pskit.trace.schema import MESSAGE_KINDS
 
 KIND = {t: MESSAGE_KINDS.index(t.__name__.lower()) for t in (Request, Reply, Oplog, Push, Unsubscribe, Ack)}
+KIND[Increment] = KIND[Oplog]
 ACK_BYTES = HEADER_BYTES
 
 NEVER = -1
@@ -42,13 +44,14 @@ class Carrier(ABC):
         self.retransmit = retransmit
         self.sent = 0
         self._size = ends
+        self._all_plain = network.reliable
         self._plain: set[int] = set()  # links without a channel, src * size + dst
         self._senders: dict[tuple[int, int], Sender] = {}
         self._receivers: dict[tuple[int, int], Receiver] = {}
 
     def send(self, src: int, dst: int, message: Message) -> None:
         """Send ``message`` from end point ``src`` to ``dst`` now."""
-        if src * self._size + dst in self._plain or self._is_plain(src, dst):
+        if self._is_plain(src, dst):
             self._transmit(src, dst, message, message)
         else:
             sender = self._senders.get((src, dst)) or self._senders.setdefault((src, dst), Sender())
@@ -56,6 +59,8 @@ class Carrier(ABC):
 
     def _is_plain(self, src: int, dst: int) -> bool:
         """Whether the link needs no channel; acknowledgements would come back over the reverse one."""
+        if self._all_plain or src * self._size + dst in self._plain:
+            return True
         if self.network.lossy(src, dst) or self.network.lossy(dst, src):
             return False
         self._plain.add(src * self._size + dst)
@@ -87,12 +92,25 @@ class Carrier(ABC):
     def _transmit(self, src: int, dst: int, packet: Any, content: Message | Ack) -> None:
         """Put ``packet``, which holds ``content``, on its way from ``src`` to ``dst`` now."""
 
+    def _too_late(self, src: int, dst: int, size: int) -> InputError:
+        """The error of a message that would arrive after the end of emulated time."""
+        link = f"from {self._end(src)} to {self._end(dst)}"
+        return too_late(f"a message of {size} bytes on the link {link}", "[network]")
+
+    def _end(self, end: int) -> str:
+        clients = self._size - self.layout.shards
+        return f"client {end}" if end < clients else f"shard {end - clients}"
+
     def in_flight(self) -> list[Message]:
         """Messages on the wire or kept for retransmission or reordering."""
-        messages = [e[5] for e in self.queue.heap if e[1] == DELIVER]
-        flying = [m.message if type(m) is Segment else m for m in messages if type(m) is not Ack]
+        packets = [e[5] for e in self._pending() if e[1] == DELIVER]
+        flying = [m.message if type(m) is Segment else m for m in packets if type(m) is not Ack]
         for sender in self._senders.values():
             flying.extend(sender.unacked.values())
         for receiver in self._receivers.values():
             flying.extend(receiver.early.values())
         return flying
+
+    def _pending(self) -> list[Event]:
+        """Events that have not happened yet."""
+        return self.queue.heap

@@ -21,7 +21,8 @@ retransmission timer goes off, a caller of `EventQueue.schedule` looks."""
 LATEST = 2**63 - 1
 """End of emulated time, ns: traces hold times as int64."""
 
-Event = tuple[int, int, int, int, int, Any]
+Event = tuple[int, int, int, int, int, Any, Any]
+"""(time, kind, destination, source, number, payload, extra); what ``extra`` holds is the runtime's affair."""
 
 
 def too_late(what: str, section: str) -> InputError:
@@ -44,7 +45,7 @@ class EventQueue:
 
     def add(self, time: int, kind: int, dst: int, src: int, payload: Any) -> None:
         """Schedule an event for ``time`` (ns, not before now)."""
-        heappush(self.heap, (time, kind, dst, src, self.created, payload))
+        heappush(self.heap, (time, kind, dst, src, self.created, payload, None))
         self.created += 1
 
     def schedule(self, time: int, call: Callable[[], None]) -> None:
@@ -58,11 +59,6 @@ class EventQueue:
         if time < self.now:
             raise ValueError(f"cannot schedule a call for {time} ns: it is {self.now} ns already")
         self.add(time, CALL, -1, -1, call)
-
-    @property
-    def handled(self) -> int:
-        """Number of events that have happened."""
-        return self.created - len(self.heap)
 
 
 @contextmanager

@@ -215,3 +215,58 @@ def test_an_override_changes_its_links_only(config: MakeConfig) -> None:
             else:
                 assert times == wanted
             assert visible(changed, shard, client) == visible(plain, shard, client)
+
+
+# Messages that leave together.
+
+
+@pytest.mark.parametrize("placement", ["separate", "colocated"])
+@pytest.mark.parametrize(
+    "network",
+    [
+        {},
+        {"bandwidth": "1Mbit/s"},
+        {"links": [{"src": "client:1", "dst": "shard:*", "latency": CONSTANT}]},
+        {"links": [{"src": "client:1", "dst": "shard:2", "latency": CONSTANT}]},
+    ],
+    ids=["plain", "bandwidth", "an override for all", "an override for one"],
+)
+@given(
+    calls=st.lists(
+        st.tuples(
+            st.integers(0, 8),
+            st.booleans(),
+            st.lists(st.integers(0, 8), max_size=6),
+            st.integers(0, 300 * MS),
+        ),
+        max_size=25,
+    )
+)
+def test_a_fan_is_as_many_single_messages(
+    config: MakeConfig,
+    placement: str,
+    network: dict[str, Any],
+    calls: list[tuple[int, bool, list[int], int]],
+) -> None:
+    cfg = config(5, 4, placement, **network)
+    together, one_by_one = Network(cfg, 3), Network(cfg, 3)
+    now = 0
+    for src, whole, some, later in calls:
+        now += later
+        others = range(5, 9) if src < 5 else range(5)
+        dsts = list(others) if whole else [dst for dst in some if dst in others]
+        sizes = np.arange(100, 100 + len(dsts))
+        expected = [one_by_one.send(now, src, dst, int(n)) for dst, n in zip(dsts, sizes, strict=True)]
+        got = together.send_plain(now, src, dsts, sizes)
+        assert [(at, False) for at in got.tolist()] == expected
+
+
+def test_reliable_means_every_link(config: MakeConfig) -> None:
+    def reliable(**network: Any) -> bool:
+        return Network(config(**network), 1).reliable
+
+    assert reliable()
+    assert reliable(links=[{"src": "client:0", "dst": "shard:0", "latency": CONSTANT}])
+    assert not reliable(loss=0.1)
+    assert not reliable(reorder=True)
+    assert not reliable(links=[{"src": "client:0", "dst": "shard:0", "reorder": True}])

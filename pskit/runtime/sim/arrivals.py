@@ -1,0 +1,55 @@
+"""Arrivals of messages that left together, of which only the next one is in the event queue.
+
+A worker's clock is a message to every shard, a shard's push one to every client. Kept apart, thousands of
+events would lie in the queue, out of the processor's cache; kept like this, a few bytes for each.
+"""
+
+from array import array
+from collections.abc import Iterator
+from copy import copy
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pskit.runtime.events import DELIVER, Event
+
+Integers = npt.NDArray[np.int64]
+
+
+class Arrivals:
+    """The later arrivals of a fan; every event of it carries this object as its ``extra``."""
+
+    __slots__ = ("_fields", "following")
+
+    def __init__(self, *fields: Iterator[Any]) -> None:
+        self._fields = fields
+        self.following: Iterator[Event] = zip(*fields, repeat(self), strict=False)
+
+    def rest(self) -> Iterator[Event]:
+        """What is still to come, without taking it."""
+        return zip(*map(copy, self._fields), repeat(self), strict=False)
+
+
+def first_of(times: Integers, dsts: Integers, src: int, number: int, messages: list[Any]) -> Event:
+    """Event of the first arrival; its ``extra`` brings the others, in the order of the event queue.
+
+    Parameters
+    ----------
+    times : (n,) int64, ns
+    dsts : (n,) int64
+    src, number : int
+        Source, and number of the first message; those of the others follow.
+    messages : list of n
+    """
+    order = np.lexsort((dsts, times))
+    arrivals = Arrivals(
+        iter(array("q", times[order].tobytes())),
+        repeat(DELIVER),
+        iter(array("q", dsts[order].tobytes())),
+        repeat(src),
+        iter(array("q", (order + number).tobytes())),
+        iter([messages[i] for i in order.tolist()]),
+    )
+    return next(arrivals.following)
