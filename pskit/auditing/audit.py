@@ -10,7 +10,6 @@ from pskit.auditing.checks import STAGES
 from pskit.auditing.findings import Finding, breaks
 from pskit.auditing.report import AuditReport, Violation
 from pskit.errors import InputError
-from pskit.trace.schema import SCHEMA
 from pskit.trace.store import open_run
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def audit(run: "Trace | Path | str") -> AuditReport:
     """
     if isinstance(run, (str, Path)):
         return _audit_folder(Path(run))
-    columns = {name: run.columns(name) for name in SCHEMA}
+    columns = {name: run.columns(name) for name in run.names}
     names = [table["name"] for table in run.manifest["layout"]["tables"]]
     tables = {
         f"{which}:{name}": run.table(name, which) for which in ("final", "initial", "incs") for name in names
@@ -58,7 +57,7 @@ def _audit_folder(folder: Path) -> AuditReport:
         changed, lambda i: f"the file {names[i]} was changed, the manifest has another sha256 for it"
     )
     try:
-        case = Case(opened.manifest, {name: opened[name] for name in SCHEMA}, dict(opened.tables))
+        case = Case(opened.manifest, dict(opened), dict(opened.tables))
     except InputError:
         if not changed.any():
             raise

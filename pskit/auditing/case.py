@@ -12,7 +12,7 @@ from pskit.auditing.links import Links
 from pskit.auditing.schedule import schedule_hash
 from pskit.auditing.windows import Windows
 from pskit.trace.manifest import layout_of
-from pskit.trace.schema import MESSAGE_KINDS, Columns, Tables
+from pskit.trace.schema import DEATH, MESSAGE_KINDS, Columns, Tables
 
 Array = npt.NDArray[Any]
 SAMPLED = "only a sample of the messages was recorded"
@@ -34,6 +34,8 @@ class Case:
     Attributes
     ----------
     policy : str
+    gated : bool
+        An arbiter decides when computations start, and updates leave at INC.
     slack : int or None
         None: the policy has no bound.
     clients, threads, workers, shards : int
@@ -51,6 +53,7 @@ class Case:
         self.manifest, self.columns, self.tables = manifest, columns, tables
         self.layout = layout_of(manifest)
         self.policy: str = config["ps"]["policy"]
+        self.gated = self.policy == "vap"
         self.slack: int | None = config["ps"].get("slack")
         self.clients: int = config["cluster"]["clients"]
         self.threads: int = config["cluster"]["threads"]
@@ -79,12 +82,44 @@ class Case:
     @cached_property
     def history(self) -> History:
         """What each shard applied, in order."""
-        return History(self.updates, self.members, self.workers, self.shards)
+        return History(self.updates, self.members, self.workers, self.shards, self.tick)
 
     @cached_property
     def windows(self) -> Windows:
         """When each clock of each worker began and ended."""
-        return Windows(self.clocks, self.updates, self.workers)
+        return Windows(self.clocks, self.updates, self.workers, self.tick)
+
+    @cached_property
+    def tick(self) -> Array:
+        """Whether each update is the last unit of its clock, which ends it: (n,) bool.
+
+        Only under a policy with a gate are there others: there every INC is a unit, and the last one is
+        empty.
+        """
+        u = self.updates
+        if not self.gated:
+            return np.ones(len(u["seq"]), np.bool_)
+        worker, clock = u["worker"].astype(np.int64), u["clock"].astype(np.int64)
+        over = np.bincount(self.clocks["worker"], minlength=self.workers)
+        over[np.unique(self.members["worker"])] += 1  # who has left sent one more
+        width = int(clock.max(initial=0)) + 1
+        last = np.full(self.workers * width, -1)
+        np.maximum.at(last, worker * width + clock, u["seq"])
+        tick: Array = (u["seq"] == last[worker * width + clock]) & (clock < over[worker])
+        return tick
+
+    @cached_property
+    def dead(self) -> Array:
+        """Whether the client of each worker died during the run: (workers,) bool.
+
+        What such a client took down itself is not in the trace: clocks, reads, and what arrived there.
+        """
+        faults = self.columns["faults"]
+        dead = np.zeros(self.workers, np.bool_)
+        for worker in faults["worker"][faults["what"] == DEATH].tolist():
+            first = worker - worker % self.threads
+            dead[first : first + self.threads] = True
+        return dead
 
     @cached_property
     def ended(self) -> bool:

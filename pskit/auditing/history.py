@@ -28,6 +28,8 @@ class History:
     updates, members : mapping of str to array
         Columns; every shard's apply indices 0, 1, 2, ..., every worker's units 0, 1, 2, ... on each shard.
     workers, shards : int
+    tick : (n,) bool, optional
+        Which updates end a clock; by default all of them, as they leave at clock().
 
     Attributes
     ----------
@@ -41,6 +43,8 @@ class History:
         In that order.
     units : (shards, workers) int64
         Oplogs of each worker that each shard applied.
+    ticks : (shards, workers) int64
+        Those among them that end a clock.
     left : (shards, workers) bool
         Whether the worker has left the shard by the end of the trace.
     needed : (shards, k) int64
@@ -49,7 +53,10 @@ class History:
         Number of updates with a tag below ``k``.
     """
 
-    def __init__(self, updates: Columns, members: Columns, workers: int, shards: int) -> None:
+    def __init__(
+        self, updates: Columns, members: Columns, workers: int, shards: int, tick: Array | None = None
+    ) -> None:
+        tick = np.ones(len(updates["shard"]), np.bool_) if tick is None else tick
         self._updates, self.workers, self.shards = updates, workers, shards
         by_shard = SortedGroups(updates["shard"], updates["apply_index"], shards)
         self.order, self.start = by_shard.order, by_shard.start
@@ -58,8 +65,12 @@ class History:
         owner = updates["shard"].astype(np.int64) * workers + updates["worker"]
         self.by_owner = SortedGroups(owner, updates["apply_index"], shards * workers)
         self.units = np.diff(self.by_owner.start).reshape(shards, workers)
+        self.ticks = np.bincount(owner[tick], minlength=shards * workers).reshape(shards, workers)
+        self._tick = tick[self.order]
+        self._by_number: SortedGroups | None = None
         self.left = np.zeros((shards, workers), np.bool_)
-        self.left[members["shard"], members["worker"]] = members["event"] == "left"
+        self.left[members["shard"], members["worker"]] = True
+        self._members = members
         self._count_by_tag()
         self._row_clocks()
 
@@ -70,21 +81,34 @@ class History:
         np.maximum.at(self.needed, (shard, tag + 1), index + 1)
         np.maximum.accumulate(self.needed, axis=1, out=self.needed)
         # Of a worker that is still there more updates may come: no version has them.
-        still_there = np.where(self.left, NEVER, self.units).min(axis=1)
+        still_there = np.where(self.left, NEVER, self.ticks).min(axis=1)
         self.needed[np.arange(width) > still_there[:, None]] = NEVER
         counts = np.bincount(shard.astype(np.int64) * width + tag + 1, minlength=self.shards * width)
         self.below: Array = np.cumsum(counts.reshape(self.shards, width), axis=1)
 
     def _row_clocks(self) -> None:
         clock, leaving = [], []
-        tag, worker = self._updates["clock"][self.order], self._updates["worker"][self.order]
+        tag, worker = self._updates["clock"][self.order].astype(np.int64), self._updates["worker"][self.order]
         for j in range(self.shards):
             a, b = self.start[j], self.start[j + 1]
             clock.append(np.searchsorted(self.needed[j], np.arange(b - a + 1), side="right") - 1)
-            last = self.left[j, worker[a:b]] & (tag[a:b] + 1 == self.units[j, worker[a:b]])
+            last = self.left[j, worker[a:b]] & (tag[a:b] + 1 == self.ticks[j, worker[a:b]]) & self._tick[a:b]
             leaving.append(np.concatenate([[NEVER], np.where(last, tag[a:b] + 1, NEVER)]))
         self._row_clock: Array = np.concatenate(clock)
         self._leaving: Array = np.concatenate(leaving)
+        self._held_by_the_dead()
+
+    def _held_by_the_dead(self) -> None:
+        """A worker that died held the shard's clock at its own until it was taken out."""
+        m = self._members
+        for i in np.flatnonzero(m["event"] == "lost").tolist():
+            j, upto = m["shard"][i], int(m["apply_index"][i])
+            units = self.ticks[j, m["worker"][i]]
+            first = self.start[j] + j
+            before = slice(first, first + upto)
+            self._row_clock[before] = np.minimum(self._row_clock[before], units)
+            at_once = first + min(upto, int(self.count[j]))
+            self._leaving[at_once] = min(self._leaving[at_once], units)
 
     def lowest_version(self, shard: Array, k: Array) -> Array:
         """Lowest version of rows of ``shard`` (n,) with every update tagged below ``k`` (n,): (n,) int64."""
@@ -117,6 +141,25 @@ class History:
     def included(self, shard: Array, version: Array, worker: Array) -> Array:
         """How many units of ``worker`` (n,) are in ``version`` (n,) of rows of ``shard`` (n,): (n,) int64."""
         return self.by_owner.count(np.asarray(shard, np.int64) * self.workers + worker, version)
+
+    def newest(self, shard: Array, version: Array, worker: Array) -> Array:
+        """Number of the newest unit of ``worker`` (n,) in ``version`` (n,) of ``shard`` (n,), plus 1: (n,).
+
+        Where every unit goes to every shard it is how many are in.
+        """
+        owner = np.asarray(shard, np.int64) * self.workers + worker
+        place = self.by_owner.first(owner, version)
+        some = place > self.by_owner.start[owner]
+        line = self.by_owner.order[np.where(some, place - 1, 0)] if len(self.order) else place
+        number: Array = np.where(some, self._updates["seq"][line] + 1 if len(self.order) else 0, 0)
+        return number
+
+    def numbered_below(self, shard: Array, worker: Array, number: Array) -> Array:
+        """How many units of ``worker`` (n,) with a number below ``number`` (n,) ``shard`` (n,) applied."""
+        if self._by_number is None:
+            owners = self._updates["shard"].astype(np.int64) * self.workers + self._updates["worker"]
+            self._by_number = SortedGroups(owners, self._updates["seq"], self.shards * self.workers)
+        return self._by_number.count(np.asarray(shard, np.int64) * self.workers + worker, number)
 
     def applied_at(self, shard: Array, index: Array) -> Array:
         """When ``shard`` (n,) applied its number ``index`` (n,); long ago if negative, NEVER if beyond."""

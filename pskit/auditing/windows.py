@@ -19,6 +19,8 @@ class Windows:
     clocks, updates : mapping of str to array
         Columns; the clocks of every worker are 0, 1, 2, ...
     workers : int
+    tick : (n,) bool
+        Which updates end a clock.
 
     Attributes
     ----------
@@ -28,7 +30,7 @@ class Windows:
         By worker and clock. The last span of a worker ends when it sends its leaving oplog, or is open.
     """
 
-    def __init__(self, clocks: Columns, updates: Columns, workers: int) -> None:
+    def __init__(self, clocks: Columns, updates: Columns, workers: int, tick: Array) -> None:
         worker, clock = clocks["worker"], clocks["clock"].astype(np.int64)
         self.finished: Array = np.bincount(worker, minlength=workers)
         self._start = np.concatenate([[0], np.cumsum(self.finished + 1)])
@@ -40,7 +42,7 @@ class Windows:
         ]  # the next line overwrites all of these but each worker's last
         self.begin[place] = clocks["t_begin"]
         self.end[place] = clocks["t_end"]
-        leaving = updates["clock"] == self.finished[updates["worker"]]
+        leaving = tick & (updates["clock"] == self.finished[updates["worker"]])
         self.end[self._start[updates["worker"][leaving] + 1] - 1] = updates["t_sent"][leaving]
 
     def find(self, worker: Array, clock: Array) -> Array:

@@ -168,6 +168,10 @@ class Client:
         self._ask(worker, missing, waiter.need)
         return effects
 
+    def give_up(self, worker: int) -> None:
+        """The worker no longer waits in a GET; what was asked for is installed when it comes."""
+        self.workers[worker].waiter = None
+
     def inc(self, worker: int, table: int, rows: RowIds, delta: Values) -> None:
         """Add ``delta`` (n, cols) to ascending, distinct global ``rows`` (n,) of one table.
 
@@ -215,9 +219,11 @@ class Client:
 
     def _flush(self, state: WorkerState, t_inc: int, now: int, leaving: bool) -> list[Effect]:
         seq, clock = state.log.seq, state.clock
+        parts = state.log.close()
+        tick = make(Oplog, (state.worker, clock, seq, (), leaving, t_inc, now))
         effects: list[Effect] = [
-            make(ToShard, (j, make(Oplog, (state.worker, clock, seq, tuple(parts), leaving, t_inc, now))))
-            for j, parts in enumerate(state.log.close())
+            make(ToShard, (j, tick._replace(parts=parts[j]) if j in parts else tick))
+            for j in range(self.layout.shards)
         ]
         state.clock = clock + 1
         before, after = self.policy.need(clock), self.policy.need(clock + 1)

@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from pskit.core.client import Client
+from pskit.core.gated import GatedClient
 from pskit.core.layout import RowIds
-from pskit.core.ledger import Ledger, broken
-from pskit.core.messages import Applied, Effect, Left, Read, Request, Slots, ToShard, Values
+from pskit.core.ledger import ByIncrement, Ledger, broken
+from pskit.core.messages import Applied, Effect, Increment, Left, Read, Request, Slots, ToShard, Values
 from pskit.core.policies.base import UNBOUNDED, Policy
 from pskit.core.rows import RowPools
 from pskit.core.server import ServerShard
@@ -90,6 +91,31 @@ def exactly_once_in_order(ledger: Ledger, applied: Applied) -> None:
         broken("updates leave at clock()", f"{said}, which is open")
     shards = ledger.layout.shards
     expected = {row: delta for row, delta in units[oplog.seq].items() if row % shards == shard}
+    sent = {
+        row: delta for part in oplog.parts for row, delta in zip(part.rows.tolist(), part.delta, strict=True)
+    }
+    if sent.keys() != expected.keys() or not all(same_bits(sent[r], expected[r]) for r in sent):
+        broken("updates leave exactly once", f"{said}: {sent}, not {expected}")
+
+
+def unit_by_unit(ledger: Ledger, applied: Applied, before: int) -> None:
+    """3. where every INC is a unit: all of a worker's units that concern the shard, once, in order.
+
+    ``before``: number of the worker's newest unit there, plus 1.
+    """
+    oplog, shard = applied.oplog, applied.shard
+    said = f"shard {shard} applied unit {oplog.seq} of worker {oplog.worker}, clock {oplog.clock}"
+    if ledger.tag(oplog.worker, oplog.seq) != oplog.clock:
+        broken("tags", f"{said}, which was made at clock {ledger.tag(oplog.worker, oplog.seq)}")
+    if oplog.seq < before:
+        broken("exactly once, in order", f"{said} after {before - 1}")
+    if skipped := [u for u in range(before, oplog.seq) if ledger.travels(oplog.worker, u, shard)]:
+        broken("exactly once, in order", f"{said} before {skipped}")
+    unit = ledger.units[oplog.worker][oplog.seq]
+    if (type(oplog) is Increment) != bool(unit):
+        broken("updates leave at INC", f"{said}, a {type(oplog).__name__}; the unit is {unit}")
+    shards = ledger.layout.shards
+    expected = {row: delta for row, delta in unit.items() if row % shards == shard}
     sent = {
         row: delta for part in oplog.parts for row, delta in zip(part.rows.tolist(), part.delta, strict=True)
     }
@@ -213,6 +239,8 @@ def not_stuck(clients: Sequence[Client], shards: Sequence[ServerShard], able: It
         return
     if waiting := [w for c in clients for w, state in c.workers.items() if state.waiter is not None]:
         broken("not stuck", f"nothing is in flight, but the workers {waiting} wait")
+    if kept_out := [w for c in clients if isinstance(c, GatedClient) for w in c.gate]:
+        broken("not stuck", f"nothing is in flight, but the gate keeps the workers {kept_out} out")
     for client in clients:
         if client.outstanding or client.asked.any():
             broken("not stuck", f"client {client.client} expects {client.outstanding}, by row {client.asked}")
@@ -272,6 +300,7 @@ class Watch:
     ) -> None:
         self.ledger, self.shards, self.clients, self._bsp = ledger, shards, clients, bsp
         self.reads = 0
+        self._by_increment = isinstance(ledger, ByIncrement)
         self._shard_clock = [s.clock.minimum for s in shards]
         self._shard_of_row = np.arange(ledger.layout.n_rows) % ledger.layout.shards
         self._copy_clock = [np.zeros(ledger.layout.n_rows, np.int32) for _ in clients]
@@ -283,7 +312,12 @@ class Watch:
         replies_before_pushes(effects)
         for effect in effects:
             if isinstance(effect, Applied):
-                exactly_once_in_order(self.ledger, effect)
+                if self._by_increment:
+                    worker = effect.oplog.worker
+                    before = self.ledger.included(j, len(self.ledger.order[j]))[worker]
+                    unit_by_unit(self.ledger, effect, before)
+                else:
+                    exactly_once_in_order(self.ledger, effect)
                 if self._bsp:
                     bsp_order(self.ledger, effect)
                 self.ledger.apply(effect)

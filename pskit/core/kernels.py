@@ -2,6 +2,9 @@
 
 No reassociation and no fused multiply-add (numba's default, ``fastmath=False``): updates are added one
 by one in a fixed order, so values are equal wherever IEEE addition is.
+
+Rows that were computed are unsigned in the inner loops: then no index can count from the end, and LLVM
+vectorises over the columns.
 """
 
 from collections.abc import Callable
@@ -34,48 +37,64 @@ def ascending_within(ids: Any, n: int) -> int:
 def first_non_finite(delta: Any) -> int:
     """Index of the first row of ``delta`` (n, cols) with a NaN or an infinity, or -1."""
     for i in range(delta.shape[0]):
+        bad = False
         for j in range(delta.shape[1]):
-            if not np.isfinite(delta[i, j]):
-                return i
+            bad |= not np.isfinite(delta[i, j])
+        if bad:
+            return i
     return -1
 
 
 @_jit
 def norms(delta: Any) -> Any:
-    """Sum of squares and largest magnitude of the entries of ``delta`` (n, cols)."""
-    squares = 0.0
-    largest = 0.0
+    """Sum of squares and largest magnitude of the entries of ``delta`` (n, cols), by columns first."""
+    cols = delta.shape[1]
+    squares = np.zeros(cols)
+    largest = np.zeros(cols)
     for i in range(delta.shape[0]):
-        for j in range(delta.shape[1]):
+        for j in range(cols):
             x = np.float64(delta[i, j])  # not float(): that keeps float32 when compiled
-            squares += x * x
-            largest = max(largest, abs(x))
-    return squares, largest
+            squares[j] += x * x
+            largest[j] = max(largest[j], abs(x))
+    total = 0.0
+    most = 0.0
+    for j in range(cols):
+        total += squares[j]
+        most = max(most, largest[j])
+    return total, most
 
 
 @_jit
 def add_rows(total: Any, rows: Any, offset: int, delta: Any) -> None:
     """Add ``delta[i]`` to row ``rows[i] - offset`` of ``total`` (rows, cols)."""
     for i in range(len(rows)):
+        r = np.uint64(rows[i] - offset)
         for j in range(delta.shape[1]):
-            total[rows[i] - offset, j] += delta[i, j]
+            total[r, j] += delta[i, j]
 
 
 @_jit
 def add_coalesced(rows: Any, delta: Any, ids: Any, more: Any) -> int:
-    """Add ``more[i]`` to the row ``ids[i]`` of the ascending ``rows``; the number of ids not found.
+    """Add ``more[i]`` to the row ``ids[i]`` of ``rows``, both ascending; the number of ids not found.
 
     Nothing is added unless every id is found.
     """
-    at = np.searchsorted(rows, ids)
+    n = len(rows)
+    first = np.searchsorted(rows, ids[0]) if len(ids) else 0
     absent = 0
+    a = first
     for i in range(len(ids)):
-        if at[i] >= len(rows) or rows[at[i]] != ids[i]:
-            absent += 1
+        while a < n and rows[a] < ids[i]:
+            a += 1
+        absent += a == n or rows[a] != ids[i]
     if absent == 0:
+        a = first
         for i in range(len(ids)):
+            while rows[a] < ids[i]:
+                a += 1
+            r = np.uint64(a)
             for j in range(more.shape[1]):
-                delta[at[i], j] += more[i, j]
+                delta[r, j] += more[i, j]
     return absent
 
 
@@ -94,13 +113,15 @@ def apply_delta(
         if shared[r]:
             n_free -= 1
             fresh = free[n_free]
+            old, new = np.uint64(slot), np.uint64(fresh)
             for j in range(cols):
-                values[fresh, j] = values[slot, j] + delta[i, j]
+                values[new, j] = values[old, j] + delta[i, j]
             current[r] = fresh
             shared[r] = False
         else:
+            at = np.uint64(slot)
             for j in range(cols):
-                values[slot, j] += delta[i, j]
+                values[at, j] += delta[i, j]
         dirty[r] = True
     return n_free
 
@@ -241,9 +262,14 @@ def add_own(
     the row's copy already contains it (``unit_seq[u] < own_from``).
     """
     n = len(view_rows)
+    if n == 0:
+        return
+    oldest = own_from.min()
     for u in range(n_units):
-        a = unit_start[u]
+        if unit_seq[u] < oldest:  # in all copies
+            continue
         end = unit_start[u + 1]
+        a = unit_start[u] + np.searchsorted(rows[unit_start[u] : end], view_rows[0])
         i = 0
         while a < end and i < n:
             if rows[a] < view_rows[i]:

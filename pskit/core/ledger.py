@@ -87,6 +87,14 @@ class Ledger:
         """Number of units the worker ever makes, or None while it may make more."""
         return len(self.units[worker]) - 1 if worker in self.left else None
 
+    def tag(self, worker: int, unit: int) -> int | None:
+        """Clock in which a unit was made, or None while it is open."""
+        return unit if unit < len(self.units[worker]) - 1 else None
+
+    def travels(self, worker: int, unit: int, shard: int) -> bool:
+        """Whether a closed unit goes to ``shard``."""
+        return True
+
     def holds_all_before(self, k: int, included: Counter[int]) -> list[str]:
         """Workers of whom ``included`` lacks an update with tag < ``k``, as readable lines."""
         bad = []
@@ -95,4 +103,63 @@ class Ledger:
             needed = k if total is None else min(k, total)
             if included[worker] < needed:
                 bad.append(f"{included[worker]} of the {needed} units of worker {worker} are in")
+        return bad
+
+
+class ByIncrement(Ledger):
+    """The same where every INC is a unit of its own, and so is every tick, which has no rows (VAP).
+
+    ``included[w]`` of a copy is the number of the worker's newest unit in it, plus 1: a shard gets no unit
+    without a row of its own but ticks.
+
+    Attributes
+    ----------
+    tags : dict of int to list of int
+        By worker and unit, the clock in which it was made; of closed units.
+    """
+
+    def __init__(self, layout: Layout, initial: Mapping[str, Values], workers: Iterable[int]) -> None:
+        super().__init__(layout, initial, workers)
+        self.tags: dict[int, list[int]] = {w: [] for w in self.units}
+        self._clock = dict.fromkeys(self.units, 0)
+        self._numbers: list[list[int]] = [[] for _ in range(layout.shards)]
+
+    def inc(self, worker: int, rows: RowIds, delta: Values) -> None:
+        super().inc(worker, rows, delta)
+        self._close(worker)
+
+    def close(self, worker: int, leaving: bool = False) -> None:
+        self._close(worker)
+        self._clock[worker] += 1
+        if leaving:
+            self.left.add(worker)
+
+    def _close(self, worker: int) -> None:
+        self.units[worker].append({})
+        self.tags[worker].append(self._clock[worker])
+
+    def apply(self, applied: Applied) -> None:
+        super().apply(applied)
+        self._numbers[applied.shard].append(applied.oplog.seq)
+
+    def included(self, shard: int, version: int) -> Counter[int]:
+        newest = zip(self.order[shard][:version], self._numbers[shard], strict=False)
+        return Counter({worker: number + 1 for worker, number in newest})
+
+    def tag(self, worker: int, unit: int) -> int | None:
+        tags = self.tags[worker]
+        return tags[unit] if unit < len(tags) else None
+
+    def travels(self, worker: int, unit: int, shard: int) -> bool:
+        rows = self.units[worker][unit]
+        return not rows or any(row % self.layout.shards == shard for row in rows)
+
+    def holds_all_before(self, k: int, included: Counter[int]) -> list[str]:
+        bad = []
+        for worker, tags in self.tags.items():
+            needed = bisect_left(tags, k)
+            short = k > len(tags) - sum(map(bool, self.units[worker])) and worker not in self.left
+            if included[worker] < needed or short:
+                said = f"{included[worker]} of the {needed} units below clock {k} of worker {worker} are in"
+                bad.append(said)
         return bad

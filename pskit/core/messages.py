@@ -49,6 +49,12 @@ class Oplog(NamedTuple):
     t_sent: int
 
 
+class Increment(Oplog):
+    """An oplog that leaves at INC, under a policy that does not wait for clock(): it carries no tick."""
+
+    __slots__ = ()
+
+
 class Request(NamedTuple):
     """GET miss: the shard answers once its clock reaches ``need``. ``tag`` is echoed by the reply."""
 
@@ -184,4 +190,25 @@ class Left(NamedTuple):
     apply_index: int
 
 
-Effect = ToShard | ToClient | Read | Applied | Left
+class Lost(NamedTuple):
+    """Effect (record): ``worker``'s client died, and it is no longer a member of ``shard``; see `Left`."""
+
+    worker: int
+    shard: int
+    clock: int
+    apply_index: int
+
+
+class Knock(NamedTuple):
+    """Effect: ``worker`` has copies of all rows it wants, and asks the arbiter to start a computation."""
+
+    worker: int
+
+
+class Ended(NamedTuple):
+    """Effect: the computation of ``worker`` is over, no more INCs of it will come."""
+
+    worker: int
+
+
+Effect = ToShard | ToClient | Read | Applied | Left | Lost | Knock | Ended

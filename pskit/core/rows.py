@@ -6,9 +6,11 @@ client's cache is therefore only a slot number per row, and a push to 64 subscri
 
 Nobody counts references. The owner of the pools says, between two events, which slots are alive
 (`RowPools.collect`); the rest become free.
+
+Where the values lie is the affair of a `Room`: by default in memory of the pool's own.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +18,9 @@ import numpy as np
 from pskit.core.layout import Layout, RowIds
 from pskit.core.messages import Slots, Values
 
+Room = Callable[[int], Values | None]
+"""Memory for one pool: asked for (capacity, cols) values, of which those given before are the first. None: it
+has no more, and the pool goes on in memory of its own."""
 SPARE_SLOTS = 64
 """Slots of a new pool beyond two for each row."""
 MOST_SLOTS = 2**31 - 1
@@ -42,12 +47,17 @@ class RowPool:
     dtype : numpy dtype
     capacity : int
         Slots at the start; grows by doubling.
+    room : Room, optional
     """
 
-    __slots__ = ("crowded", "free", "n_free", "values")
+    __slots__ = ("_room", "crowded", "free", "n_free", "values")
 
-    def __init__(self, cols: int, dtype: "np.dtype[np.generic]", capacity: int) -> None:
-        self.values: Values = np.zeros((_numbered(capacity), cols), dtype)
+    def __init__(
+        self, cols: int, dtype: "np.dtype[np.generic]", capacity: int, room: Room | None = None
+    ) -> None:
+        values = room(_numbered(capacity)) if room is not None else None
+        self._room = None if values is None else room
+        self.values: Values = np.zeros((_numbered(capacity), cols), dtype) if values is None else values
         self.free = np.arange(capacity - 1, -1, -1, dtype=np.int32)
         self.n_free = capacity
         self.crowded = False
@@ -66,8 +76,11 @@ class RowPool:
 
     def _grow(self, more: int) -> None:
         old = self.capacity
-        values = np.zeros((_numbered(old + more), self.values.shape[1]), self.values.dtype)
-        values[:old] = self.values
+        values = self._room(_numbered(old + more)) if self._room is not None else None
+        if values is None:
+            self._room = None
+            values = np.zeros((_numbered(old + more), self.values.shape[1]), self.values.dtype)
+            values[:old] = self.values
         free = np.empty(old + more, np.int32)
         free[:more] = np.arange(old + more - 1, old - 1, -1)  # the new slots lie below the old free ones
         free[more : more + self.n_free] = self.free[: self.n_free]
@@ -91,14 +104,24 @@ class RowPool:
 
 
 class RowPools:
-    """One pool per table of a layout."""
+    """One pool per table of a layout.
+
+    Parameters
+    ----------
+    layout : Layout
+    rooms : sequence of Room, optional
+        One per table.
+    """
 
     __slots__ = ("layout", "pools")
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, rooms: Sequence[Room | None] = ()) -> None:
         self.layout = layout
         self.pools = tuple(
-            RowPool(t.cols, d, first_slots(t.rows)) for t, d in zip(layout.tables, layout.dtypes, strict=True)
+            RowPool(t.cols, d, first_slots(t.rows), room)
+            for t, d, room in zip(
+                layout.tables, layout.dtypes, rooms or [None] * len(layout.tables), strict=True
+            )
         )
 
     @property

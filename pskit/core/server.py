@@ -11,6 +11,8 @@ Rules it implements (`docs/explanation/protocol.md`):
 5. Replies and pushes carry the apply index and how much of each of the receiver's workers is applied.
 6. A leaving oplog counts as a finished clock (apply, raise, answer, push); only then is the worker taken
    out, and what that raises is answered and pushed too.
+7. The workers of a client that died are taken out once all that came from it was taken in.
+8. A client for whose push there is no room is owed its rows (`pskit.core.coalesce`).
 
 Nothing here decides when a message arrives. Every method returns or collects effects for the runtime.
 """
@@ -18,15 +20,18 @@ Nothing here decides when a message arrives. Every method returns or collects ef
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from pskit.core import kernels
+from pskit.core import coalesce, kernels
 from pskit.core.clocks import VectorClock
 from pskit.core.delta import delta_push
 from pskit.core.layout import Layout, RowIds
 from pskit.core.messages import (
     Applied,
     Effect,
+    Increment,
     Left,
+    Lost,
     Message,
     Oplog,
     ProtocolViolation,
@@ -85,6 +90,8 @@ class ServerShard:
         self.dirty = np.zeros(n, np.bool_)  # changed since the last rise
         self.subscribed = np.zeros((len(self.clients) if policy.subscribes else 0, n), np.bool_)
         self.subscriptions = [0] * len(self.clients)
+        self.owed: dict[int, npt.NDArray[np.bool_]] = {}  # rows owed to each client that is behind
+        self.put_offs = 0  # pushes that were not sent, or not made
         self.waiting: list[tuple[int, Request]] = []  # (client, request), in order of arrival
         self.held: dict[int, dict[int, Oplog]] = {}  # BSP: oplogs by clock and worker
         self.pushed: Slots = np.zeros(0, np.int32)  # delta pushes: version of each row at the last rise
@@ -119,6 +126,8 @@ class ServerShard:
             self._on_request(client, message)
         elif type(message) is Unsubscribe:
             self._on_unsubscribe(client, message)
+        elif type(message) is Increment:
+            self._on_increment(client, message)
         else:
             raise ProtocolViolation(
                 f"client {client} sent shard {self.shard} a {type(message).__name__}: only shards send that"
@@ -137,14 +146,30 @@ class ServerShard:
         if self.clock.tick(oplog.worker):
             self.policy.on_rise(self)
         if oplog.leaving:
-            self._remove(oplog.worker)
+            self._remove([oplog.worker], Left)
 
-    def _remove(self, worker: int) -> None:
-        rose = self.clock.remove(worker)
+    def _on_increment(self, client: int, oplog: Increment) -> None:
+        """Take in an INC that did not wait for clock(), and push what it changed (no clock is involved)."""
+        expected = self.clock.received.get(oplog.worker)
+        if expected != oplog.clock or oplog.seq < self.applied[oplog.worker]:
+            why = "that worker is no member" if expected is None else f"clock {expected} is not over"
+            raise ProtocolViolation(
+                f"client {client} sent shard {self.shard} unit {oplog.seq} of worker {oplog.worker}, "
+                f"clock {oplog.clock}, but {why}, and {self.applied[oplog.worker]} is the lowest possible"
+            )
+        self.apply(oplog)
+        self.push(only_changed=True)
+
+    def _remove(self, workers: Sequence[int], how: type[Left] | type[Lost]) -> None:
+        """Take these workers out at once; what that raises is answered and pushed."""
+        rose = False
+        for worker in workers:
+            rose |= self.clock.remove(worker)
         if not len(self.clock) and self.held:  # nobody is left to wait for: take in what is held back
             self.clock.minimum = max(self.held) + 1
             rose = True
-        self._effects.append(Left(worker, self.shard, self.clock.minimum, self.apply_index))
+        for worker in workers:
+            self._effects.append(how(worker, self.shard, self.clock.minimum, self.apply_index))
         if rose:
             self.policy.on_rise(self)
 
@@ -159,6 +184,36 @@ class ServerShard:
         mask = self.subscribed[client]
         self.subscriptions[client] -= int(np.count_nonzero(mask[local]))
         mask[local] = False
+
+    # -- what a runtime tells ----------------------------------------------------------------------
+
+    def lose(self, client: int) -> list[Effect]:
+        """Take the workers of ``client`` out, which died: nothing of it is under way any more.
+
+        What it sent counts, also where it is still held back; what it asked for is forgotten.
+        """
+        effects: list[Effect] = []
+        self._effects = effects
+        self.waiting = [w for w in self.waiting if w[0] != client]
+        self.subscribed[client : client + 1] = False
+        self.subscriptions[client] = 0
+        self.owed.pop(client, None)
+        self._remove([w for w in self.clients[client] if w in self.clock.received], Lost)
+        return effects
+
+    def put_off(self, client: int, push: Push | None = None) -> None:
+        """There is no room for ``push`` (None: for any push) to ``client``: it is owed until `catch_up`."""
+        coalesce.put_off(self, client, push)
+
+    def catch_up(self, client: int) -> list[Effect]:
+        """There is room for a push to ``client`` again: the one that it is owed, if any."""
+        effects: list[Effect] = []
+        self._effects = effects
+        local = coalesce.due(self, client)
+        if local is not None:
+            rows = (local * self.layout.shards + self.shard).astype(np.int32)
+            self._send_push(client, rows, self.current[local], ())
+        return effects
 
     # -- what policies are made of -----------------------------------------------------------------
 
@@ -180,7 +235,7 @@ class ServerShard:
             )
         self._effects.append(make(Applied, (self.shard, oplog, self.apply_index)))
         self.apply_index += 1
-        self.applied[oplog.worker] += 1
+        self.applied[oplog.worker] = oplog.seq + 1
 
     def hold(self, oplog: Oplog) -> None:
         """Keep an oplog back until `apply_held`."""
@@ -202,11 +257,18 @@ class ServerShard:
                 self._reply(client, request)
         return ready
 
-    def push(self, replied: Sequence[tuple[int, Request]] = ()) -> None:
-        """Send every subscriber the changed rows it subscribes to, without those just ``replied`` to."""
+    def push(self, replied: Sequence[tuple[int, Request]] = (), only_changed: bool = False) -> None:
+        """Send every subscriber the changed rows it subscribes to, without those just ``replied`` to.
+
+        ``only_changed``: nothing goes to a subscriber of whose rows none has changed.
+        """
         changed = np.flatnonzero(self.dirty).astype(np.int32)
         self.dirty[changed] = False
         to = [c for c, n in enumerate(self.subscriptions) if n]
+        if only_changed:
+            to = np.flatnonzero(self.subscribed[:, changed].any(axis=1)).tolist()
+        if self.owed:
+            to = coalesce.owe(self, changed, to)
         skip = NO_SKIP
         if replied:
             position = {c: i for i, c in enumerate(to)}

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from pskit.core import invariants, traffic
+from pskit.core.client import Client
+from pskit.core.gated import GatedClient
 from pskit.core.ledger import broken
 from pskit.core.messages import Effect, Read, Request, ToShard
 from pskit.explore.clients import ClientBox, FrozenClient
@@ -46,7 +48,8 @@ class ClientCalls:
         """Workers that can go on with their scripts."""
         moves, members = self._system.moves, self._system.members(self._client)
         workers = zip(members, state.workers, strict=True)
-        return [w for w, own in workers if own.waiter is None and own.done < len(moves[w])]
+        out = {w for w, *_ in state.gate}
+        return [w for w, own in workers if own.waiter is None and w not in out and own.done < len(moves[w])]
 
     # -- the calls -----------------------------------------------------------------------------------
 
@@ -59,6 +62,9 @@ class ClientCalls:
             box.done[worker] += 1
             for call in (*move.incs, move.call):
                 if call.name in ("inc", "undo"):
+                    if isinstance(client, GatedClient):  # nothing else happens in such a move
+                        delta = self._delta(call, worker, state.workers[client.workers[worker].index].clock)
+                        return client.add(worker, 0, np.array(call.rows, np.int32), delta)
                     client.inc(worker, 0, np.array(call.rows, np.int32), self._delta(call, worker, clock))
             name, rows = move.call
             if name == "get":
@@ -70,7 +76,16 @@ class ClientCalls:
         return self._call(state, act, asker=worker)
 
     def _delta(self, call: Call, worker: int, clock: int) -> Any:
-        return delta_of(call, worker, self._system.workers, clock)
+        return delta_of(call, worker, self._system.workers, clock, shared=self._system.gated)
+
+    def enter(self, state: FrozenClient, worker: int) -> Outcome:
+        """The gate opens for a worker."""
+
+        def act(box: ClientBox) -> list[Effect]:
+            assert isinstance(box.machine, GatedClient)
+            return box.machine.start(worker)
+
+        return self._call(state, act)
 
     def evict(self, state: FrozenClient, row: int) -> Outcome:
         """A row is dropped from the cache."""
@@ -97,7 +112,7 @@ class ClientCalls:
         """Make a call, check it, and number what comes of it."""
         self._tables.calls += 1
         box = self.thawed(state)
-        waited = {w for w, s in box.machine.workers.items() if s.waiter is not None}
+        waited = _waiting(box.machine)
         self._ledger.look_at(box.done, box.known)
         clocks, copies = self._clocks(box), box.pool.values[: box.used].copy()
         effects: list[Effect] = []
@@ -142,7 +157,7 @@ class ClientCalls:
                     invariants.fetched_in_this_clock(effect)
             elif isinstance(effect, ToShard) and isinstance(effect.message, Request):
                 traffic.request_misses(client, effect.message)
-        waiting = {w for w, s in client.workers.items() if s.waiter is not None}
+        waiting = _waiting(client)
         if waiting != waited:
             broken("reads", f"the workers {waited} wait, and client {client.client} knows {waiting}")
         invariants.exact_copies(self._ledger, client)
@@ -154,3 +169,9 @@ class ClientCalls:
         frozen = [freeze_to_shard(e.message, lambda request: labels[request.tag]) for e in out]
         number = self._tables.messages.of
         return tuple((e.shard, number((self._client, m))) for e, m in zip(out, frozen, strict=True))
+
+
+def _waiting(client: Client) -> set[int]:
+    """Workers with a GET in progress."""
+    waiting = {w for w, state in client.workers.items() if state.waiter is not None}
+    return waiting | set(client.gate) if isinstance(client, GatedClient) else waiting

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pskit.core.client import Client, Waiter, WorkerState
+from pskit.core.gated import AtGate, GatedClient
 from pskit.core.messages import Request
 from pskit.core.oplog import SHORT
 from pskit.core.rows import RowPools
@@ -15,6 +16,7 @@ from pskit.explore.wire import Label, Rows, ids, matrix, rows_of
 
 KNOWN = {
     "Client": "client layout policy pools workers cache outstanding asked _next_tag _effects",
+    "GatedClient": "client layout policy pools workers cache outstanding asked _next_tag _effects gate phase",
     "WorkerState": "clock index log present waiter worker",
     "Waiter": "clock have_clock have_own have_slot have_version hit missing need rows",
     "ProcessCache": "layout pools capacity slot row_clock row_version row_applied push_clock push_version "
@@ -76,7 +78,11 @@ class FrozenCache(NamedTuple):
 
 
 class FrozenClient(NamedTuple):
-    """``known``: what was applied at (shard, version) of the copies here, which the explorer knows."""
+    """``known``: what was applied at (shard, version) of the copies here, which the explorer knows.
+
+    ``gate`` and ``phase``: under a policy with a gate, who waits there, for which rows, and where each
+    worker is.
+    """
 
     client: int
     workers: tuple[FrozenWorker, ...]
@@ -84,6 +90,8 @@ class FrozenClient(NamedTuple):
     outstanding: tuple[tuple[Label, int, Rows], ...]
     asked: Rows
     known: tuple[tuple[tuple[int, int], Counts], ...]
+    gate: tuple[tuple[int, Rows, bytes], ...] = ()
+    phase: Counts = ()
 
 
 class ClientBox:
@@ -98,7 +106,8 @@ class ClientBox:
     def __init__(self, system: System, client: int) -> None:
         self.pools = RowPools(system.layout)
         self.pool = self.pools.pools[0]
-        self.machine = Client(
+        made = GatedClient if system.gated else Client
+        self.machine = made(
             client, system.members(client), system.layout, system.make_policy(), self.pools, system.capacity
         )
         self.done: dict[int, int] = dict.fromkeys(self.machine.workers, 0)
@@ -116,8 +125,13 @@ class ClientBox:
         outstanding: Any = sorted((tag, need, rows_of(rows)) for tag, (need, rows) in c.outstanding.items())
         needed = self._versions_in_use()
         known = tuple(sorted((key, counts) for key, counts in self.known.items() if key in needed))
+        gate: tuple[tuple[int, Rows, bytes], ...] = ()
+        phase: Counts = ()
+        if isinstance(c, GatedClient):
+            gate = tuple(sorted((w, rows_of(rows), hit.tobytes()) for w, (rows, hit) in c.gate.items()))
+            phase = tuple(c.phase.values())
         return FrozenClient(
-            c.client, workers, self._freeze_cache(), tuple(outstanding), rows_of(c.asked), known
+            c.client, workers, self._freeze_cache(), tuple(outstanding), rows_of(c.asked), known, gate, phase
         )
 
     def _freeze_worker(self, worker: int, state: WorkerState) -> FrozenWorker:
@@ -202,6 +216,9 @@ class ClientBox:
         c.asked[:] = state.asked
         c._next_tag = 0
         self.known = dict(state.known)
+        if isinstance(c, GatedClient):
+            c.gate = {w: AtGate(ids(rows), np.frombuffer(hit, np.bool_)) for w, rows, hit in state.gate}
+            c.phase = dict(zip(c.phase, state.phase, strict=True))
 
     def _slots(self, values: bytes) -> "range":
         """Place row ``values`` in the next slots of the pool."""

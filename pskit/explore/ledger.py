@@ -12,7 +12,7 @@ import numpy as np
 
 from pskit.core.ledger import Ledger, broken
 from pskit.core.messages import Values
-from pskit.explore.script import units_of
+from pskit.explore.script import Call, units_of
 from pskit.explore.system import System
 
 Counts = tuple[int, ...]
@@ -37,7 +37,10 @@ class ScriptLedger(Ledger):
         self._units = [
             [
                 units_of(
-                    tuple(call for move in moves[:n] for call in (*move.incs, move.call)), w, system.workers
+                    tuple(call for move in moves[:n] for call in (*move.incs, move.call)),
+                    w,
+                    system.workers,
+                    system.gated,
                 )
                 for n in range(len(moves) + 1)
             ]
@@ -45,7 +48,7 @@ class ScriptLedger(Ledger):
         ]  # by worker and number of moves made
         self.units = {w: units[-1] for w, units in enumerate(self._units)}
         self.total_units: Counts = tuple(len(units) - 1 for units in self.units.values())
-        self._zeros = np.zeros(system.workers, np.int64)
+        self._zeros = np.zeros(system.columns, np.int64)
         self._values: dict[tuple[int, Counts], Values] = {}
         self._counters: dict[Counts, Counter[int]] = {}
         self._known: Mapping[tuple[int, int], Counts] = {}
@@ -80,7 +83,7 @@ class ScriptLedger(Ledger):
         return self.value_of(row, self._known[shard, version])
 
     def value_of(self, row: int, counts: Counts) -> Values:
-        """Value (workers,) of a global row that holds the first ``counts[w]`` units of each worker."""
+        """Value (columns,) of a global row that holds the first ``counts[w]`` units of each worker."""
         value = self._values.get((row, counts))
         if value is None:
             value = self._zeros
@@ -94,3 +97,42 @@ class ScriptLedger(Ledger):
     def total(self, worker: int) -> int | None:
         """Known before the worker has left: what its script makes."""
         return self.total_units[worker]
+
+
+class GatedScriptLedger(ScriptLedger):
+    """The same where every INC is a unit: what `pskit.core.ledger.ByIncrement` is for a run."""
+
+    def __init__(self, system: System) -> None:
+        super().__init__(system)
+        self._tags = {w: _tags(system.calls[w]) for w in range(system.workers)}
+
+    def tag(self, worker: int, unit: int) -> int | None:
+        tags = self._tags[worker]
+        return tags[unit] if unit < len(tags) else None
+
+    def travels(self, worker: int, unit: int, shard: int) -> bool:
+        rows = self._units[worker][-1][unit]
+        return not rows or any(row % self.layout.shards == shard for row in rows)
+
+    def holds_all_before(self, k: int, included: Counter[int]) -> list[str]:
+        needed = {worker: sum(tag < k for tag in tags) for worker, tags in self._tags.items()}
+        return [
+            f"{included[worker]} of the {n} units below clock {k} of worker {worker} are in"
+            for worker, n in needed.items()
+            if included[worker] < n
+        ]
+
+
+def _tags(calls: tuple[Call, ...]) -> list[int]:
+    """Clock of each unit."""
+    tags, clock = [], 0
+    for call in calls:
+        if call.name != "get":
+            tags.append(clock)
+            clock += call.name in ("clock", "leave")
+    return tags
+
+
+def ledger_of(system: System) -> ScriptLedger:
+    """The ledger for the policy of ``system``."""
+    return GatedScriptLedger(system) if system.gated else ScriptLedger(system)

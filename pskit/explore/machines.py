@@ -9,6 +9,7 @@ import numpy as np
 
 from pskit.core import invariants
 from pskit.core.ledger import broken
+from pskit.core.messages import Push, ToClient
 from pskit.explore.client_calls import ClientCalls
 from pskit.explore.clients import FrozenClient
 from pskit.explore.memo import Memo
@@ -34,6 +35,12 @@ class Machines:
     choices : mapping of int to tuple of (Choice, Outcome)
         What may happen at a client in the state of that number by itself, and what comes of it.
     delivered : mapping of (state, message) to Outcome
+    put_off : mapping of (state, message, client) to Outcome or None
+        The same at a shard that has no room for pushes to a client; None if it sends it none.
+    rooms : mapping of int to tuple of (client, Outcome)
+        There is room for what a shard owes a client.
+    started : mapping of (state, worker) to Outcome
+        The gate opens for a worker that waits there.
     """
 
     def __init__(self, system: System) -> None:
@@ -44,6 +51,9 @@ class Machines:
         self.start = (*(c.start for c in self._clients), *(s.start for s in self._shards))
         self.choices = Memo(self._choices)
         self.delivered = Memo(self._deliver)
+        self.put_off = Memo(self._put_off)
+        self.rooms = Memo(self._rooms)
+        self.started = Memo(self._start)
 
     def client(self, number: int) -> FrozenClient:
         """The state of that number, which is one of a client."""
@@ -66,12 +76,31 @@ class Machines:
             found += tuple((("evict", row), calls.evict(state, row)) for row in cached)
         return found
 
+    def _start(self, key: tuple[int, int]) -> Outcome:
+        state = self.client(key[0])
+        return self._clients[state.client].enter(state, key[1])
+
     def _deliver(self, key: tuple[int, int]) -> Outcome:
         number, message = key
         state = self.tables.states[number]
         if isinstance(state, FrozenClient):
             return self._clients[state.client].deliver(state, message)
         return self._shards[state.shard].deliver(state, message)
+
+    def _put_off(self, key: tuple[int, int, int]) -> Outcome | None:
+        number, message, client = key
+        usual = self.delivered[number, message]
+        pushed = any(
+            isinstance(e, ToClient) and e.client == client and isinstance(e.message, Push)
+            for e in usual.effects
+        )
+        state = self.shard(number)
+        return self._shards[state.shard].deliver(state, message, full=client) if pushed else None
+
+    def _rooms(self, number: int) -> tuple[tuple[int, Outcome], ...]:
+        state = self.shard(number)
+        calls = self._shards[state.shard]
+        return tuple((client, calls.catch_up(state, client)) for client, _ in state.owed)
 
     # -- invariants of more than one machine ---------------------------------------------------------
 
@@ -92,7 +121,7 @@ class Machines:
         others = [calls.thawed(self.shard(n)).machine for calls, n in zip(self._shards, shards, strict=True)]
         try:
             invariants.not_stuck(ours, others, able=[])
-            final = {"n": np.zeros((self.system.layout.n_rows, self.system.workers), np.int64)}
+            final = {"n": np.zeros((self.system.layout.n_rows, self.system.columns), np.int64)}
             for shard in others:
                 shard.values_into(final)
                 if len(shard.clock):

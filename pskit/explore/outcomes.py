@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from pskit.core.messages import Effect
 from pskit.explore.clients import FrozenClient
-from pskit.explore.ledger import ScriptLedger
+from pskit.explore.ledger import ledger_of
 from pskit.explore.memo import Memo, Numbers
 from pskit.explore.shards import FrozenShard
 from pskit.explore.system import System
@@ -45,10 +45,10 @@ class Tables:
 
     def __init__(self, system: System) -> None:
         self.system = system
-        self.ledger = ScriptLedger(system)
+        self.ledger = ledger_of(system)
         self.states = Numbers[FrozenClient | FrozenShard]()
         self.messages = Numbers[tuple[int, Frozen]]()
-        self.live: Memo[int, Any] = Memo(lambda n: thaw_to_shard(self.messages[n][1], system.workers))
+        self.live: Memo[int, Any] = Memo(lambda n: thaw_to_shard(self.messages[n][1], system.columns))
         self.calls = 0
 
 

@@ -86,20 +86,79 @@ def moves_of(calls: tuple[Call, ...], fuse: bool) -> tuple[Move, ...]:
     return tuple(moves)
 
 
-def delta_of(call: Call, worker: int, workers: int, clock: int) -> Values:
-    """Values (n, workers) int64 that an INC or its undoing adds to its rows."""
-    delta = np.zeros((len(call.rows), workers), np.int64)
-    delta[:, worker] = 8**clock if call.name == "inc" else -(8 ** (clock - 1))
+def delta_of(call: Call, worker: int, workers: int, clock: int, shared: bool = False) -> Values:
+    """Values (n, workers) int64 that an INC or its undoing adds to its rows.
+
+    ``shared``: with one more column, to which everybody adds.
+    """
+    delta = np.zeros((len(call.rows), workers + shared), np.int64)
+    delta[:, [worker, -1] if shared else worker] = 8**clock if call.name == "inc" else -(8 ** (clock - 1))
     return delta
 
 
-def units_of(calls: tuple[Call, ...], worker: int, workers: int) -> list[dict[int, Values]]:
-    """Update units of a script, each the sum of its INCs by global row, and an open one at the end."""
+def units_of(
+    calls: tuple[Call, ...], worker: int, workers: int, apart: bool = False
+) -> list[dict[int, Values]]:
+    """Update units of a script, each the sum of its INCs by global row, and an open one at the end.
+
+    ``apart``: every INC is a unit of its own, and every clock() and leave() one without rows; the INCs have a
+    shared column, so that those of several workers add up in it.
+    """
     units: list[dict[int, Values]] = [{}]
+    clock = 0
     for call in calls:
         if call.name in ("inc", "undo"):
-            for row, delta in zip(call.rows, delta_of(call, worker, workers, len(units) - 1), strict=True):
+            values = delta_of(call, worker, workers, clock, shared=apart)
+            for row, delta in zip(call.rows, values, strict=True):
                 units[-1][row] = units[-1].get(row, 0) + delta
+            if apart:
+                units.append({})
         elif call.name != "get":
+            clock += 1
             units.append({})
     return units
+
+
+class Computation(NamedTuple):
+    """A GET and what follows up to the next one, clock() or leave().
+
+    ``units``: units made up to its end, see `units_of`; ``largest``: magnitude of the largest entry of its
+    update.
+    """
+
+    clock: int
+    units: int
+    largest: float
+
+
+def computations_of(calls: tuple[Call, ...], worker: int, workers: int) -> list[Computation]:
+    """The computations of a script under a policy with a gate.
+
+    Raises
+    ------
+    InputError
+        On an INC outside a computation, or two GETs in a row.
+    """
+    found: list[Computation] = []
+    clock = units = 0
+    within: dict[int, Values] | None = None
+    for call in (*calls, Call("get")):
+        if call.name in ("inc", "undo"):
+            if within is None:
+                raise InputError("under a policy with a gate an INC needs a GET before it in its clock")
+            units += 1
+            values = delta_of(call, worker, workers, clock, shared=True)
+            for row, delta in zip(call.rows, values, strict=True):
+                within[row] = within.get(row, 0) + delta
+            continue
+        if within is not None:
+            largest = max((float(np.abs(delta).max()) for delta in within.values()), default=0.0)
+            found.append(Computation(clock, units, largest))
+            if call.name == "get" and call.rows and not within:
+                raise InputError(
+                    "under a policy with a gate a computation reads once: an INC or C before the next G"
+                )
+        within = {} if call.name == "get" else None
+        if call.name != "get":
+            units, clock = units + 1, clock + 1
+    return found

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from pskit.explore.gated import space_of
 from pskit.explore.liveness import Edges
 from pskit.explore.orbits import Orbits
 from pskit.explore.outcomes import Failure
@@ -84,7 +85,7 @@ def explore(
     """
     begin = time.perf_counter()
     with _no_collection():
-        search = _Search(Space(system), symmetry)
+        search = _Search(space_of(system), symmetry and not system.gated)
         search.run(max_states, progress)
     return Verdict(
         system,

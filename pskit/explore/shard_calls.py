@@ -7,6 +7,7 @@ import numpy as np
 from pskit.core import invariants, traffic
 from pskit.core.ledger import broken
 from pskit.core.messages import Applied, Effect, Left, Push, Reply, ToClient
+from pskit.core.server import ServerShard
 from pskit.explore.ledger import Counts
 from pskit.explore.outcomes import Done, Failure, Outcome, Tables, said
 from pskit.explore.shards import FrozenShard, Seen, ShardBox
@@ -31,7 +32,7 @@ class ShardCalls:
         self._tables, self._ledger, self._shard = tables, tables.ledger, shard
         system = tables.system
         self._box = ShardBox(system, shard)
-        self._bsp = system.policy == "bsp"
+        self._bsp, self._gated = system.policy == "bsp", system.gated
         self._n_shards = system.shards
         self._client_of = {w: c for c in range(system.clients) for w in system.members(c)}
         self.start = tables.states.of(self._box.freeze(Seen((0,) * system.workers, ()), self._kept))
@@ -46,8 +47,8 @@ class ShardCalls:
         frozen = freeze_to_shard(message, lambda request: request.tag)  # type: ignore[arg-type,return-value]
         return self._tables.messages.of((self._client_of[message.worker], frozen))
 
-    def deliver(self, state: FrozenShard, message: int) -> Outcome:
-        """A message of a client arrives."""
+    def deliver(self, state: FrozenShard, message: int, full: int | None = None) -> Outcome:
+        """A message of a client arrives; there is no room for pushes to the client ``full``."""
         self._tables.calls += 1
         box = self.thawed(state)
         shard, (client, _), live = box.machine, self._tables.messages[message], self._tables.live[message]
@@ -56,7 +57,8 @@ class ShardCalls:
         effects: list[Effect] = []
         try:
             effects = shard.receive(client, live)
-            counts, sends = self._follow(box, state.seen.counts, effects)
+            sent = effects if full is None else self._without(shard, effects, full)
+            counts, sends = self._follow(box, state.seen.counts, state.apply_index, sent)
             if shard.clock.minimum < clock:
                 broken("shard clocks never go back", f"shard {self._shard}: {clock}, {shard.clock.minimum}")
             if not np.array_equal(box.pool.values[out], values):
@@ -64,25 +66,50 @@ class ShardCalls:
             traffic.replies_before_pushes(effects)
             traffic.subscriptions_follow_replies(shard, subscribed, client, live, effects)
             changed = traffic.pushes_what_changed(effects, set(state.seen.changed))
-            if shard.clock.minimum > clock or not shard.policy.subscribes:
+            if self._gated or shard.clock.minimum > clock or not shard.policy.subscribes:
                 changed = set()
             seen = Seen(counts, tuple(sorted(changed)))
             return Done(self._tables.states.of(box.freeze(seen, self._kept)), sends, tuple(effects))
         except Exception as error:  # whatever it is, the core did it
             return Failure(said(error), tuple(effects))
 
+    def _without(self, shard: ServerShard, effects: list[Effect], full: int) -> list[Effect]:
+        """The effects without pushes to the client ``full``, which are put off."""
+        kept = []
+        for effect in effects:
+            if isinstance(effect, ToClient) and effect.client == full and isinstance(effect.message, Push):
+                shard.put_off(full, effect.message)
+            else:
+                kept.append(effect)
+        return kept
+
+    def catch_up(self, state: FrozenShard, client: int) -> Outcome:
+        """There is room for the push that ``client`` is owed."""
+        self._tables.calls += 1
+        box = self.thawed(state)
+        effects: list[Effect] = []
+        try:
+            effects = box.machine.catch_up(client)
+            counts, sends = self._follow(box, state.seen.counts, state.apply_index, effects)
+            assert counts == state.seen.counts
+            return Done(self._tables.states.of(box.freeze(state.seen, self._kept)), sends, tuple(effects))
+        except Exception as error:  # whatever it is, the core did it
+            return Failure(said(error), tuple(effects))
+
     def _follow(
-        self, box: ShardBox, counts: Counts, effects: list[Effect]
+        self, box: ShardBox, counts: Counts, applied: int, effects: list[Effect]
     ) -> tuple[Counts, tuple[tuple[int, int], ...]]:
         """Check effect by effect; what was applied in the end, and what was sent."""
         shard, sends = box.machine, []
         for effect in effects:
             if isinstance(effect, Applied):
+                if effect.apply_index != applied:
+                    broken("apply index", f"shard {self._shard} applied {effect} as the one after {applied}")
                 self._check_applied(effect, counts)
-                worker = effect.oplog.worker
-                counts = (*counts[:worker], counts[worker] + 1, *counts[worker + 1 :])
+                worker, applied = effect.oplog.worker, applied + 1
+                counts = (*counts[:worker], effect.oplog.seq + 1, *counts[worker + 1 :])
             elif isinstance(effect, ToClient):
-                self._check_sent(box, effect, sum(counts))
+                self._check_sent(box, effect, applied)
                 frozen = freeze_to_client(effect.message, box.pool, counts)
                 sends.append((effect.client, self._tables.messages.of((self._shard, frozen))))
             elif isinstance(effect, Left) and effect.worker in shard.clock.received:
@@ -91,6 +118,9 @@ class ShardCalls:
 
     def _check_applied(self, applied: Applied, counts: Counts) -> None:
         self._ledger.look_at({}, {})
+        if self._gated:
+            invariants.unit_by_unit(self._ledger, applied, counts[applied.oplog.worker])
+            return
         # Only how often a worker occurs is looked at, and the last one under BSP, whose order is this one.
         order = [w for k in range(max(counts)) for w, n in enumerate(counts) if n > k]
         self._ledger.order[self._shard] = order

@@ -13,7 +13,7 @@ from pskit.explore.wire import matrix
 
 KNOWN = (
     "shard layout policy pools clients clock applied apply_index rows current shared dirty subscribed "
-    "subscriptions waiting held pushed replied _effects"
+    "subscriptions owed put_offs waiting held pushed replied _effects"
 )
 """Attributes of a `ServerShard` that are frozen here, or never change. A test compares."""
 
@@ -46,6 +46,7 @@ class FrozenShard(NamedTuple):
     dirty: bytes
     subscribed: bytes
     subscriptions: Counts
+    owed: tuple[tuple[int, bytes], ...]
     waiting: tuple[tuple[int, int], ...]
     held: tuple[tuple[int, int, int], ...]
     pushed: bytes
@@ -66,7 +67,7 @@ class ShardBox:
         layout = system.layout
         self.pools = RowPools(layout)
         self.pool = self.pools.pools[0]
-        initial = {"n": np.zeros((layout.n_rows, system.workers), np.int64)}
+        initial = {"n": np.zeros((layout.n_rows, system.columns), np.int64)}
         members = [system.members(c) for c in range(system.clients)]
         self.machine = ServerShard(shard, layout, system.make_policy(), self.pools, members, initial)
         self._free = self.pool.free.copy()
@@ -87,6 +88,7 @@ class ShardBox:
             s.dirty.tobytes(),
             s.subscribed.tobytes(),
             tuple(s.subscriptions),
+            tuple(sorted((client, rows.tobytes()) for client, rows in s.owed.items())),
             # Answers to different clients go different ways: only the order among a client's own counts.
             tuple(sorted(((c, number(request)) for c, request in s.waiting), key=lambda w: w[0])),
             tuple(
@@ -116,6 +118,7 @@ class ShardBox:
             array = getattr(s, name)
             array.ravel()[:] = np.frombuffer(getattr(state, name), np.bool_)
         s.subscriptions = list(state.subscriptions)
+        s.owed = {client: np.frombuffer(rows, np.bool_).copy() for client, rows in state.owed}
         s.waiting = [(c, message(request)) for c, request in state.waiting]
         s.held = {}
         for clock, worker, oplog in state.held:

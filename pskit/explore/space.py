@@ -92,7 +92,10 @@ class Space:
 
     def events(self, state: State) -> Iterator[Event]:
         """All that can happen in ``state``."""
-        outcomes = iter(self.successors(state))
+        return self._events(state, self.successors(state))
+
+    def _events(self, state: State, successors: list[State | Failure]) -> Iterator[Event]:
+        outcomes = iter(successors)
         for c in range(self.n_clients):
             for name, _, messages, calls in self.sides.locals[state[c]]:
                 yield Event(name, next(outcomes), messages, calls)
@@ -110,7 +113,8 @@ class Space:
                     return violation
         if not self.at_rest(state):
             return None
-        return self.machines.check_rest(tuple(sides.sides[side].client for side in state[:n]), state[n:])
+        shards = state[n : n + self.system.shards]
+        return self.machines.check_rest(tuple(sides.sides[side].client for side in state[:n]), shards)
 
     def at_rest(self, state: State) -> bool:
         """Whether nothing is bound to happen any more."""

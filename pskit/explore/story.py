@@ -9,12 +9,20 @@ import numpy as np
 
 from pskit.core.messages import Applied, Effect, Left, Read
 from pskit.errors import InputError
+from pskit.explore.gated import space_of
 from pskit.explore.outcomes import Done, Failure
 from pskit.explore.script import Move
 from pskit.explore.search import DEAD, is_dead
 from pskit.explore.space import Event, Space, State
 from pskit.explore.system import System
-from pskit.explore.wire import Frozen, FrozenOplog, FrozenReply, FrozenRequest, FrozenUnsubscribe
+from pskit.explore.wire import (
+    Frozen,
+    FrozenIncrement,
+    FrozenOplog,
+    FrozenReply,
+    FrozenRequest,
+    FrozenUnsubscribe,
+)
 
 FORMAT = "pskit explorer trace 1"
 
@@ -55,7 +63,7 @@ def tell(system: System, path: Sequence[str], violation: str | None = None) -> S
     InputError
         When an event of the path cannot happen where it should.
     """
-    space = Space(system)
+    space = space_of(system)
     state, steps = space.start, list[Step]()
     for name in path:
         if wrong := space.wrong(state):
@@ -121,7 +129,7 @@ def _step(space: Space, state: State, event: Event) -> Step:
     end = "client" if event.name.startswith("client") and " to shard " in event.name else "shard"
     then: list[str] = []
     for call in event.calls:
-        then += [line for effect in call.effects for line in _effect(effect)]
+        then += [line for effect in call.effects for line in _effect(effect, space.system.workers)]
         if isinstance(call, Done):
             then += [f"to {end} {to}: {_message(messages[m][1])}" for to, m in call.sends]
     return Step(event.name, what, then)
@@ -142,6 +150,7 @@ def _message(message: Frozen) -> str:
     if isinstance(message, FrozenOplog):
         rows = [row for part in message.parts for row in part[0]]
         leaving = "leaving " if message.leaving else ""
+        leaving = "INC, " if isinstance(message, FrozenIncrement) else leaving
         return f"{leaving}oplog of worker {message.worker}, clock {message.clock}, rows {rows}"
     if isinstance(message, FrozenRequest):
         label = message.label
@@ -155,14 +164,14 @@ def _message(message: Frozen) -> str:
     return f"push of rows {list(message.rows)}{f', entries of rows {entries}' if entries else ''}, {said}"
 
 
-def _effect(effect: Effect) -> Iterator[str]:
+def _effect(effect: Effect, workers: int) -> Iterator[str]:
     if isinstance(effect, Read):
         views = [view for table in effect.views for view in table]
         for row, view, version, own, age in zip(
             effect.rows, views, effect.version, effect.own_from, effect.age, strict=True
         ):
             yield (
-                f"worker {effect.worker} reads row {row} at clock {effect.clock}: {_units(view)}"
+                f"worker {effect.worker} reads row {row} at clock {effect.clock}: {_units(view[:workers])}"
                 f" (version {version}, own units from {own} added, age {age})"
             )
     elif isinstance(effect, Applied):

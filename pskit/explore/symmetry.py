@@ -119,6 +119,7 @@ class Renaming:
             values=self.values(state.values),
             subscribed=_rows(state.subscribed, n, self.old_clients),
             subscriptions=tuple(state.subscriptions[c] for c in self.old_clients),
+            owed=tuple(sorted((clients[c], rows) for c, rows in state.owed)),
             waiting=tuple(sorted(((clients[c], message(m)) for c, m in state.waiting), key=lambda w: w[0])),
             held=tuple(sorted((k, workers[w], message(m)) for k, w, m in state.held)),
             pushed=self.values(state.pushed),

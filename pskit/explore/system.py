@@ -1,13 +1,23 @@
 """What is explored: a small system, and what may happen in it."""
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from pskit.core.arbiter import SCHEDULES, VARIANTS
 from pskit.core.layout import Layout, TableSpec
 from pskit.core.policies import Policy, policy_class, policy_names
 from pskit.errors import InputError
-from pskit.explore.script import Call, Move, default_script, moves_of, parse_script
+from pskit.explore.script import (
+    Call,
+    Computation,
+    Move,
+    computations_of,
+    default_script,
+    moves_of,
+    parse_script,
+)
 
 
 @dataclass(frozen=True)
@@ -36,10 +46,17 @@ class System:
         Any cached row may be evicted at any moment.
     lossy : bool
         Links lose, repeat and reorder, and `pskit.core.channel` makes them reliable.
+    full : bool
+        There may be no room for the pushes of a shard to a client, and room again at any later moment.
     trim : bool
         Own updates that no view needs any more are forgotten at each clock, not once they are many.
     fuse : bool
-        INCs happen together with the call that follows; False makes them steps of their own.
+        INCs happen together with the call that follows; False makes them steps of their own, as they always
+        are under a policy with a gate, where they send messages.
+    v0, schedule, variant : float, str, str, optional
+        Of a policy with a gate, see `pskit.core.arbiter.Arbiter`; by default 1, "inverse-sqrt", "aggregate".
+    reserve : bool, optional
+        Computations reserve the largest entry of their update (a known L_inf); by default they do.
 
     Raises
     ------
@@ -59,8 +76,13 @@ class System:
     capacity: int = 0
     evictions: bool = False
     lossy: bool = False
+    full: bool = False
     trim: bool = False
     fuse: bool = True
+    v0: float | None = None
+    schedule: str | None = None
+    variant: str | None = None
+    reserve: bool | None = None
 
     def __post_init__(self) -> None:
         if self.policy not in policy_names():
@@ -75,11 +97,45 @@ class System:
                 raise InputError(f"{name} must be at least 0, not {getattr(self, name)}")
         if self.deltas and not policy_class(self.policy).subscribes:
             raise InputError(f"deltas: policy {self.policy!r} pushes nothing")
+        if self.full and (self.gated or self.lossy or not policy_class(self.policy).subscribes):
+            raise InputError("full: only for a policy that pushes, has no gate, over links that lose nothing")
         if self.slack and not policy_class(self.policy).takes_slack:
             raise InputError(f"policy {self.policy!r} takes no slack, but slack is {self.slack}")
         if unknown := [w for w in self.scripts if not 0 <= w < self.workers]:
             raise InputError(f"scripts of workers {unknown}: the workers are 0 to {self.workers - 1}")
+        self._check_gate()
         self.calls  # noqa: B018  # complains of a wrong script
+        if self.gated:
+            self.computations  # noqa: B018
+
+    def _check_gate(self) -> None:
+        """Refuse what has to do with a gate under a policy without one, and the other way round."""
+        defaults = {"v0": 1.0, "schedule": "inverse-sqrt", "variant": "aggregate", "reserve": True}
+        if not self.gated:
+            if given := [name for name in defaults if getattr(self, name) is not None]:
+                raise InputError(f"{given[0]}: policy {self.policy!r} has no gate")
+            return
+        for name, value in defaults.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+        assert self.v0 is not None
+        if not 0 < self.v0 < math.inf:
+            raise InputError(f"v0 must be above 0, not {self.v0}")
+        for name, known in (("schedule", tuple(SCHEDULES)), ("variant", VARIANTS)):
+            if getattr(self, name) not in known:
+                raise InputError(f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}")
+        if self.evictions or 0 < self.capacity < self.rows * self.shards:
+            raise InputError(f"policy {self.policy!r} keeps all rows in the cache")
+
+    @property
+    def gated(self) -> bool:
+        """Whether the policy has a gate."""
+        return policy_class(self.policy).gated
+
+    @cached_property
+    def computations(self) -> tuple[list[Computation], ...]:
+        """Under a policy with a gate, those of each worker."""
+        return tuple(computations_of(calls, w, self.workers) for w, calls in enumerate(self.calls))
 
     @property
     def workers(self) -> int:
@@ -88,8 +144,13 @@ class System:
 
     @cached_property
     def layout(self) -> Layout:
-        """One int64 table with a column for each worker."""
-        return Layout([TableSpec("n", self.rows * self.shards, self.workers, "i8")], self.shards)
+        """One int64 table with a column for each worker, and with a gate one for all of them."""
+        return Layout([TableSpec("n", self.rows * self.shards, self.columns, "i8")], self.shards)
+
+    @property
+    def columns(self) -> int:
+        """Columns of the table."""
+        return self.workers + self.gated
 
     @cached_property
     def calls(self) -> tuple[tuple[Call, ...], ...]:
@@ -101,7 +162,7 @@ class System:
     @cached_property
     def moves(self) -> tuple[tuple[Move, ...], ...]:
         """Steps of each worker."""
-        return tuple(moves_of(calls, self.fuse) for calls in self.calls)
+        return tuple(moves_of(calls, self.fuse and not self.gated) for calls in self.calls)
 
     def members(self, client: int) -> range:
         """Workers of ``client``."""

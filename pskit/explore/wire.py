@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pskit.core.messages import Entries, Message, Oplog, Part, Push, Reply, Request, Unsubscribe
+from pskit.core.messages import Entries, Increment, Message, Oplog, Part, Push, Reply, Request, Unsubscribe
 from pskit.core.rows import RowPool
 from pskit.explore.ledger import Counts
 
@@ -34,6 +34,12 @@ class FrozenOplog(NamedTuple):
     seq: int
     parts: tuple[tuple[Rows, bytes], ...]
     leaving: bool
+
+
+class FrozenIncrement(FrozenOplog):
+    """It has parts where a tick has none, so the two are never equal."""
+
+    __slots__ = ()
 
 
 class FrozenRequest(NamedTuple):
@@ -89,7 +95,8 @@ def freeze_to_shard(message: Message, label: Callable[[Request], Label]) -> Froz
     """A message of a client."""
     if isinstance(message, Oplog):
         parts = tuple((rows_of(part.rows), part.delta.tobytes()) for part in message.parts)
-        return FrozenOplog(message.worker, message.clock, message.seq, parts, message.leaving)
+        kind = FrozenIncrement if isinstance(message, Increment) else FrozenOplog
+        return kind(message.worker, message.clock, message.seq, parts, message.leaving)
     if isinstance(message, Request):
         return FrozenRequest(label(message))
     assert isinstance(message, Unsubscribe)
@@ -124,7 +131,8 @@ def thaw_to_shard(frozen: Frozen, cols: int) -> Message:
     """A message that a shard can take in; ``cols`` columns of int64."""
     if isinstance(frozen, FrozenOplog):
         parts = tuple(Part(0, ids(rows), matrix(delta, cols)) for rows, delta in frozen.parts)
-        return Oplog(frozen.worker, frozen.clock, frozen.seq, parts, frozen.leaving, 0, 0)
+        kind = Increment if isinstance(frozen, FrozenIncrement) else Oplog
+        return kind(frozen.worker, frozen.clock, frozen.seq, parts, frozen.leaving, 0, 0)
     if isinstance(frozen, FrozenRequest):
         label: Any = frozen.label
         return Request(label.worker, ids(label.rows), label.need, label)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pskit import Trace
-from pskit.trace.schema import MESSAGE_KINDS, SCHEMA
+from pskit.trace.schema import MESSAGE_KINDS
 
 
 class Draft:
@@ -23,7 +23,7 @@ class Draft:
     def __init__(self, trace: Trace) -> None:
         self.manifest: dict[str, Any] = copy.deepcopy(dict(trace.manifest))
         self.columns = {
-            name: {key: values.copy() for key, values in trace.columns(name).items()} for name in SCHEMA
+            name: {key: values.copy() for key, values in trace.columns(name).items()} for name in trace.names
         }
         self.clients = self.manifest["config"]["cluster"]["clients"]
         names = [table["name"] for table in self.manifest["layout"]["tables"]]
@@ -44,12 +44,12 @@ class Draft:
     def remove(self, table: str, line: int) -> None:
         """Take a line out."""
         for name, values in self[table].items():
-            self[table][name] = np.delete(values, line)
+            self[table][name] = np.delete(values, line, axis=0)
 
     def repeat(self, table: str, line: int) -> None:
         """Add a copy of a line at the end."""
         for name, values in self[table].items():
-            self[table][name] = np.append(values, values[line])
+            self[table][name] = np.append(values, values[line : line + 1], axis=0)
 
     def remove_message(self, line: int) -> None:
         """Take a message out so that numbers and totals still agree."""

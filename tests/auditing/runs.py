@@ -26,6 +26,14 @@ POLICIES: dict[str, dict[str, Any]] = {
     "bsp": {"policy": "bsp"},
     "asp": {"policy": "asp"},
 }
+CONVEX = {"absolute": {"policy": "ssp", "slack": 2}}
+"""Runs of an application with recorded views, by its name."""
+GATED = {
+    "vap": {"policy": "vap", "v0": 0.3},
+    "vap, nothing reserved": {"policy": "vap", "v0": 0.2},
+    "vap, each worker's": {"policy": "vap", "v0": 0.3, "vap_variant": "per_worker", "push": "deltas"},
+}
+"""Runs under a policy with a gate."""
 
 
 def config(
@@ -45,9 +53,15 @@ def config(
     seed: int = 0,
 ) -> pskit.Config:
     """Config of a run of the test application."""
+    app: dict[str, Any] = {"name": "tests.auditing.workload:Tally", "options": {"uneven": uneven}}
+    if policy in CONVEX:
+        app = {"name": policy, "dim": 3, "step": 0.5, "noise": 0.1}
+    if policy in GATED:
+        options = {"twice": True, "dim": 3, "rows": 2, "unknown": "nothing" in policy}
+        app = {"name": "tests.runtime.signs:Medians", "step": 0.1, "options": options}
     return pskit.Config(
-        app={"name": "tests.auditing.workload:Tally", "clocks": clocks, "options": {"uneven": uneven}},
-        ps={**POLICIES[policy], "shards": shards, "cache_rows": cache_rows},
+        app={**app, "clocks": clocks},
+        ps={**(CONVEX | GATED | POLICIES)[policy], "shards": shards, "cache_rows": cache_rows},
         cluster={"clients": clients, "threads": threads, "placement": placement},
         compute={
             **({"model": "constant", "mean": "1s"} if even else {}),

@@ -7,12 +7,13 @@ import pytest
 
 import pskit
 from pskit.auditing.case import Case
+from pskit.auditing.checks import starts
 from pskit.core.policies.base import Policy
 from pskit.trace.hashing import ScheduleHash, run_value_hash
 from pskit.trace.recorder import Recorder
 from pskit.trace.schema import SCHEMA
 from tests.auditing.drafts import Draft
-from tests.auditing.runs import NETWORKS, POLICIES, config, run
+from tests.auditing.runs import GATED, NETWORKS, POLICIES, config, run
 
 SETTINGS = {
     "colocated": {"placement": "colocated"},
@@ -41,11 +42,27 @@ def test_good_runs_pass(policy: str, setting: str) -> None:
     assert len(report.checked) >= 34
 
 
+@pytest.mark.parametrize("policy", GATED)
+@pytest.mark.parametrize(
+    "setting", ["two workers a client", "alone", "more shards than rows", "lossy", "instant"]
+)
+def test_good_runs_with_a_gate_pass(policy: str, setting: str) -> None:
+    report = pskit.audit(run(policy, **SETTINGS[setting]))
+    assert report.ok, str(report)
+    assert report.checked["gate of VAP"] > 0
+
+
 def test_checks_that_do_not_apply_say_why() -> None:
     assert pskit.audit(run("ssp")).skipped == {
         "BSP order": "only under bsp",
         "BSP view": "only under bsp",
         "ASP fetches in every clock": "only under asp",
+        **dict.fromkeys(
+            ("ids of views and gradients", "gradients are the updates", "views decode"),
+            "the run recorded no views",
+        ),
+        "every unit is applied": "only where updates leave at INC",
+        **{check.name: starts.NO_GATE for check in (*starts.IDS[1:], *starts.CHECKS)},
     }
     assert "has no bound" in pskit.audit(run("asp")).skipped["SSP guarantee"]
 
@@ -165,7 +182,7 @@ def folder(stored: Path, tmp_path: Path) -> Path:
 
 def test_folders(folder: Path) -> None:
     assert pskit.audit(folder) == pskit.audit(str(folder))
-    assert pskit.audit(folder).checked == {"file hashes": 12, **pskit.audit(run("bsp")).checked}
+    assert pskit.audit(folder).checked == {"file hashes": 13, **pskit.audit(run("bsp")).checked}
 
 
 def test_a_changed_file_is_a_violation(folder: Path) -> None:

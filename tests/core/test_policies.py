@@ -13,6 +13,7 @@ from pskit.core.policies import (
     ESSP,
     SSP,
     UNBOUNDED,
+    VAP,
     Policy,
     make_policy,
     policy_class,
@@ -27,8 +28,8 @@ def ps(policy, slack=None, push=None):
 
 
 def test_names():
-    assert policy_names() == ["bsp", "ssp", "essp", "asp"]
-    assert [policy_class(n) for n in policy_names()] == [BSP, SSP, ESSP, ASP]
+    assert policy_names() == ["bsp", "ssp", "essp", "asp", "vap"]
+    assert [policy_class(n) for n in policy_names()] == [BSP, SSP, ESSP, ASP, VAP]
     with pytest.raises(KeyError, match=r"no policy 'sap'; known are .*'ssp'"):
         policy_class("sap")
 
@@ -42,6 +43,8 @@ def test_need_is_clock_minus_slack(name):
 def test_need_without_a_choice_of_slack():
     assert make_policy(ps("bsp", slack=0)).need(5) == 5
     assert make_policy(ps("asp")).need(5) == UNBOUNDED
+    assert make_policy(ps("vap", push="rows")).need(5) == UNBOUNDED
+    assert [name for name in policy_names() if policy_class(name).gated] == ["vap"]
 
 
 @pytest.mark.parametrize(
@@ -51,6 +54,7 @@ def test_need_without_a_choice_of_slack():
         (SSP, False, False, True),
         (ESSP, True, False, True),
         (ASP, False, True, False),
+        (VAP, True, False, False),
     ],
 )
 def test_what_each_is(policy, subscribes, refetches, takes_slack):

@@ -7,6 +7,7 @@ from pskit.core.layout import Layout
 from pskit.core.messages import (
     Applied,
     Left,
+    Lost,
     Oplog,
     Part,
     ProtocolViolation,
@@ -316,3 +317,77 @@ def test_violations_name_who_and_what():
         desk.oplog(1)
     with pytest.raises(ProtocolViolation, match=r"client 1 sent shard 0 a Push: only shards send that"):
         desk.shard.receive(1, Push(np.empty(0, np.int32), np.empty(0, np.int32), (), 0, 0, ()))
+
+
+# -- clients that die ---------------------------------------------------------------------------------
+
+
+def test_a_client_that_dies_is_taken_out_and_those_who_waited_for_it_are_answered():
+    desk = Desk(clients=3)
+    desk.oplog(0, {0: 10})
+    desk.oplog(2)
+    assert desk.request(0, [0], need=1) == []
+    assert desk.request(1, [0], need=5) == []
+    effects = desk.shard.lose(1)
+    assert effects[0] == Lost(1, 0, 1, 2)
+    ((client, reply),) = sent(effects, Reply)
+    assert (client, reply.clock, desk.values(reply)) == (0, 1, {0: 10})
+    assert not desk.shard.waiting, "what the dead asked for is forgotten"
+    with pytest.raises(ProtocolViolation, match="that worker is no member"):
+        desk.oplog(1)
+
+
+def test_all_workers_of_a_client_go_at_once():
+    """One by one they would raise the clock in between."""
+    desk = Desk("essp", clients=2, threads=2)
+    desk.request(1, [0], need=0)
+    desk.oplog(0)
+    for worker in (2, 3):
+        for _ in range(3):
+            desk.oplog(worker, {0: 1})
+    effects = desk.shard.lose(0)
+    assert [e.worker for e in effects if isinstance(e, Lost)] == [0, 1]
+    ((client, push),) = sent(effects, Push)
+    assert (client, push.clock) == (1, 3)
+
+
+def test_under_bsp_what_the_dead_had_sent_counts_at_its_clock():
+    desk = Desk("bsp", clients=2)
+    desk.oplog(0, {0: 1})
+    desk.oplog(0, {0: 10})
+    effects = desk.shard.lose(0)
+    assert not [e for e in effects if isinstance(e, Applied)], "nobody has finished clock 0 yet"
+    applied = [e for e in desk.oplog(1, {0: 100}) if isinstance(e, Applied)]
+    assert [(e.oplog.worker, e.oplog.clock) for e in applied] == [(0, 0), (1, 0)]
+    applied = [e for e in desk.oplog(1, {0: 1000}, leaving=True) if isinstance(e, Applied)]
+    assert [(e.oplog.worker, e.oplog.clock) for e in applied] == [(0, 1), (1, 1)]
+    assert desk.final()[0] == 1111
+
+
+def test_under_bsp_the_last_death_takes_in_what_was_held_back():
+    desk = Desk("bsp", clients=2)
+    desk.oplog(0, {0: 1})
+    desk.oplog(1, {0: 10}, leaving=True)
+    desk.oplog(0, {0: 100})
+    effects = desk.shard.lose(0)
+    assert desk.final()[0] == 111
+    assert len(desk.shard.clock) == 0
+    assert not desk.shard.held
+    assert [type(e) for e in effects if isinstance(e, Lost)] == [Lost]
+
+
+def test_who_has_left_is_lost_without_a_trace():
+    desk = Desk("essp", clients=2)
+    desk.oplog(1, leaving=True)
+    assert desk.shard.lose(1) == []
+
+
+def test_a_client_that_died_is_sent_nothing_any_more():
+    desk = Desk("essp", clients=3)
+    for client in range(3):
+        desk.request(client, [0], need=0)
+    desk.shard.put_off(2)
+    desk.shard.lose(2)
+    assert not desk.shard.owed
+    desk.oplog(0, {0: 1})
+    assert [client for client, _ in sent(desk.oplog(1), Push)] == [0, 1]

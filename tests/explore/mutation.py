@@ -30,7 +30,7 @@ class Edit(NamedTuple):
         found = source.count(self.old)
         if found != 1:
             raise LookupError(f"{self.owner.__name__}.{self.name} has {self.old!r} {found} times, not once")
-        source = source.replace(self.old, self.new)
+        source = source.replace(self.old, self.new).replace("super()", f"super({self.owner.__name__}, self)")
         names = dict(vars(sys.modules[plain.__module__]))
         exec(source, names)
         function: Any = names[self.name]

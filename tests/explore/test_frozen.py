@@ -8,6 +8,7 @@ import pytest
 from pskit.core.cache import ProcessCache
 from pskit.core.client import Client, Waiter, WorkerState
 from pskit.core.clocks import VectorClock
+from pskit.core.gated import GatedClient
 from pskit.core.layout import Layout, TableSpec
 from pskit.core.oplog import TableLog, UpdateLog
 from pskit.core.rows import RowPools
@@ -44,6 +45,8 @@ def test_every_attribute_of_the_machines_is_known():
     log = UpdateLog(client.layout)
     for thing in (*found, log, log.tables[0]):
         assert attributes(thing) == set(clients.KNOWN[type(thing).__name__].split())
+    gated = GatedClient(0, [0, 1], client.layout, System("vap").make_policy(), client.pools)
+    assert attributes(gated) == set(clients.KNOWN["GatedClient"].split())
     assert attributes(shard) == set(shards.KNOWN.split())
     assert attributes(shard.clock) == {"received", "minimum", "_at"}
     assert {type(t) for t in (*found, log, log.tables[0], shard.clock)} == {

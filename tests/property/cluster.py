@@ -84,6 +84,10 @@ class Cluster:
         self.done: dict[int, Read] = {}
         """Newest read of each worker."""
         self.waiting: set[int] = set()
+        self.full: set[tuple[int, int]] = set()
+        """(client, shard): between them there is no room for pushes now."""
+        self.dead: set[int] = set()
+        """Clients."""
 
     # -- what workers do ---------------------------------------------------------------------------
 
@@ -148,6 +152,34 @@ class Cluster:
         """Drop rows from a cache, whatever its capacity."""
         self._client_did(client, self.clients[client].evict(np.array(rows, np.int32)))
 
+    def fill(self, client: int, shard: int) -> None:
+        """From now on there is no room for pushes between the two."""
+        self.full.add((client, shard))
+
+    def make_room(self, client: int, shard: int) -> None:
+        """There is room again, for the push that is owed."""
+        self.full.discard((client, shard))
+        effects = self.shards[shard].catch_up(client)
+        self._send(client, shard, effects)
+        self.watch.shard_did(shard, effects)
+
+    def kill(self, client: int) -> None:
+        """A client dies: what it has sent arrives, then its workers are taken out."""
+        for worker in self.clients[client].workers:
+            if not self.has_left(worker):
+                self.ledger.units[worker][-1] = {}  # never sent
+                self.ledger.left.add(worker)
+            self.waiting.discard(worker)
+        for j, shard in enumerate(self.shards):
+            while self.links["up", client, j]:
+                self.deliver(("up", client, j))
+            effects = shard.lose(client)
+            self._send(client, j, effects)
+            self.watch.shard_did(j, effects)
+            self.links["down", client, j].clear()
+            self.full.discard((client, j))
+        self.dead.add(client)
+
     def collect(self) -> None:
         """Free the row versions that nobody refers to, and spoil them."""
         roots = self.roots()
@@ -158,15 +190,16 @@ class Cluster:
 
     def check(self) -> None:
         """Invariants of a state."""
-        for client in self.clients:
+        alive = [client for client in self.clients if client.client not in self.dead]
+        for client in alive:
             invariants.exact_copies(self.ledger, client)
             invariants.cache_is_bounded(client)
             for shard in self.shards:
                 ends = client.client, shard.shard
                 if not any(self.messages((way, *ends)) for way in ("up", "down")):
                     invariants.subscriptions_match(client, shard)
-        if not self.busy:
-            invariants.not_stuck(self.clients, self.shards, self.idle)
+        if not self.busy and not self.full:
+            invariants.not_stuck(alive, self.shards, self.idle)
 
     def run_up(self) -> None:
         """Everything under way to the shards arrives, what they answer does not yet."""
@@ -181,6 +214,8 @@ class Cluster:
 
     def run_out(self) -> None:
         """Every worker leaves as soon as it can, everything arrives; check the end."""
+        for pair in sorted(self.full):
+            self.make_room(*pair)
         while True:
             for worker in self.idle:
                 self.leave(worker)
@@ -236,6 +271,9 @@ class Cluster:
             if isinstance(effect, ToShard):
                 self._put(("up", c, effect.shard), effect.message)
             elif isinstance(effect, ToClient):
+                if isinstance(effect.message, Push) and (effect.client, j) in self.full:
+                    self.shards[j].put_off(effect.client, effect.message)
+                    continue
                 self._put(("down", effect.client, j), effect.message)
 
     def _put(self, link: Link, message: Message) -> None:

@@ -94,6 +94,15 @@ class Protocol(RuleBasedStateMachine):
     def evict(self, client, rows) -> None:
         self.cluster.evict(client % len(self.cluster.clients), self.rows(rows))
 
+    @precondition(lambda self: self.cluster and self.cluster.policy.subscribes)
+    @rule(client=PICK, shard=PICK)
+    def fill_or_make_room(self, client, shard) -> None:
+        pair = client % len(self.cluster.clients), shard % len(self.cluster.shards)
+        if pair in self.cluster.full:
+            self.cluster.make_room(*pair)
+        elif pair[0] not in self.cluster.dead:
+            self.cluster.fill(*pair)
+
     @precondition(lambda self: self.cluster)
     @rule()
     def collect(self) -> None:
@@ -107,6 +116,22 @@ class Protocol(RuleBasedStateMachine):
     def teardown(self) -> None:
         if self.cluster:
             self.cluster.run_out()
+
+
+class Deaths(Protocol):
+    """The same, and clients die."""
+
+    @precondition(lambda self: self.cluster and len(self.cluster.dead) + 1 < len(self.cluster.clients))
+    @rule(client=PICK)
+    def kill(self, client) -> None:
+        alive = [c for c in range(len(self.cluster.clients)) if c not in self.cluster.dead]
+        self.cluster.kill(alive[client % len(alive)])
+
+    @precondition(lambda self: self.cluster)
+    @rule(client=PICK, rows=ROWS)
+    def evict(self, client, rows) -> None:
+        if client % len(self.cluster.clients) not in self.cluster.dead:
+            self.cluster.evict(client % len(self.cluster.clients), self.rows(rows))
 
 
 class LossyProtocol(Protocol):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.property.machines import POLICIES, LossyProtocol, Protocol
+from tests.property.machines import POLICIES, Deaths, LossyProtocol, Protocol
 
 EXAMPLES, STEPS = 20, 50
 
@@ -26,8 +26,13 @@ def test_lossy_links(name):
     play(LossyProtocol, name, EXAMPLES // 2, STEPS)
 
 
+@pytest.mark.parametrize("name", POLICIES)
+def test_clients_that_die(name):
+    play(Deaths, name, EXAMPLES // 2, STEPS)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", POLICIES)
-@pytest.mark.parametrize("machine", [Protocol, LossyProtocol])
+@pytest.mark.parametrize("machine", [Protocol, Deaths, LossyProtocol])
 def test_at_length(machine, name):
     play(machine, name, 300, 120)

@@ -46,10 +46,17 @@ def walk(cluster: Cluster, random: Random) -> None:
     n_rows, incs = cluster.layout.n_rows, {}
     steps = random.choice([50, 150, 300])
     p_evict, p_leave, p_deliver = random.choice([0, 0.02, 0.1]), random.choice([0, 0.05]), random.random()
+    p_full, p_die = random.choice([0, 0.05, 0.2]), random.choice([0, 0.01])
     for _ in range(steps):
         rows = sorted(random.sample(range(n_rows), random.randint(1, n_rows)))
+        alive = [c for c in range(len(cluster.clients)) if c not in cluster.dead]
         if random.random() < p_evict:
-            cluster.evict(random.randrange(len(cluster.clients)), rows)
+            cluster.evict(random.choice(alive), rows)
+        if random.random() < p_full:
+            pair = random.choice(alive), random.randrange(len(cluster.shards))
+            cluster.make_room(*pair) if pair in cluster.full else cluster.fill(*pair)
+        if random.random() < p_die and len(alive) > 1 and not isinstance(cluster, LossyCluster):
+            cluster.kill(random.choice(alive))
         if random.random() < 0.05:
             cluster.collect()
         if cluster.busy and random.random() < p_deliver:

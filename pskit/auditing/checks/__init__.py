@@ -12,12 +12,14 @@ from pskit.auditing.checks import (
     order,
     reads,
     schedule,
+    starts,
     totals,
     updates,
+    views,
 )
 
 STAGES = (
-    (*facts.CHECKS, *ids.CHECKS),
+    (*facts.CHECKS, *ids.CHECKS, *views.IDS, *starts.IDS),
     order.CHECKS,
     (
         *clocks.CHECKS,
@@ -26,6 +28,8 @@ STAGES = (
         *members.CHECKS,
         *reads.CHECKS,
         *copies.CHECKS,
+        *views.CHECKS,
+        *starts.CHECKS,
         *totals.CHECKS,
         *ending.TIME,
         *metrics.CHECKS,

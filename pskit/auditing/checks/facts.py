@@ -8,7 +8,7 @@ from pskit.auditing.case import KIND, Case
 from pskit.auditing.findings import Check, Finding, breaks
 
 HASHES = ("fingerprint", "code", "schedule_hash", "value_hash")
-UNBOUNDED = {"bsp": False, "asp": True, "ssp": False, "essp": False}
+UNBOUNDED = {"bsp": False, "asp": True, "ssp": False, "essp": False, "vap": True}
 PUSHES_NEVER = ("bsp", "ssp", "asp")
 
 

@@ -58,10 +58,12 @@ def clocks(case: Case) -> Finding | str:
 
 
 def members(case: Case) -> Finding | str:
-    """Members name a worker and a shard of the run, and leave: all of them are there from the start."""
+    """Members name a worker and a shard of the run, and leave, or are lost: all are there from the start."""
     m = case.members
     wrong = _outside(m["worker"], case.workers) | _outside(m["shard"], case.shards)
-    wrong |= (m["event"] != "left") | (m["t"] < 0) | (m["clock"] < 0) | (m["apply_index"] < 0)
+    lost = m["event"] == "lost"
+    wrong |= ~(lost | (m["event"] == "left")) | (m["t"] < 0) | (m["clock"] < 0) | (m["apply_index"] < 0)
+    wrong |= lost & ~case.dead[np.clip(m["worker"], 0, case.workers - 1)]
     return breaks(wrong, lambda i: _line("members", m, tuple(m), i))
 
 

@@ -1,4 +1,4 @@
-"""Workers leave the shards."""
+"""Workers leave the shards, or are lost to them when their client dies."""
 
 import numpy as np
 
@@ -9,8 +9,9 @@ from pskit.auditing.findings import Check, Finding, breaks
 
 def _said(case: Case, i: int) -> str:
     m = case.members
+    how = "left" if m["event"][i] == "left" else "was lost to"
     return (
-        f"worker {m['worker'][i]} left shard {m['shard'][i]} at {telling.at(int(m['t'][i]))}, after "
+        f"worker {m['worker'][i]} {how} shard {m['shard'][i]} at {telling.at(int(m['t'][i]))}, after "
         f"{m['apply_index'][i]} applied updates, clock of the shard {m['clock'][i]}"
     )
 
@@ -29,7 +30,7 @@ def once(case: Case) -> Finding | str:
 
 
 def after_last_clock(case: Case) -> Finding | str:
-    """A shard takes a leaver out when it has taken its last update in, and then at once."""
+    """A shard takes a leaver out when it has taken its last update in, and then at once; who died, later."""
     m, u, history = case.members, case.updates, case.history
     if not len(u["seq"]):
         return breaks(
@@ -43,6 +44,11 @@ def after_last_clock(case: Case) -> Finding | str:
         wrong = ~has_one | (m["t"] < u["t_sent"][line])
     else:
         wrong = ~has_one | (m["t"] != u["t_applied"][line]) | (m["apply_index"] != u["apply_index"][line] + 1)
+    lost = m["event"] == "lost"
+    before_last = m["t"] < u["t_sent"][line]
+    if case.policy != "bsp":
+        before_last |= (m["t"] < u["t_applied"][line]) | (m["apply_index"] <= u["apply_index"][line])
+    wrong = np.where(lost, has_one & before_last, wrong)
     index = m["apply_index"]
     wrong |= (history.applied_at(shard, index - 1) > m["t"]) | (history.applied_at(shard, index) < m["t"])
 
@@ -66,6 +72,9 @@ def clock_of_shard(case: Case) -> Finding | str:
     expected = np.where(nobody_left, expected, derived)
     # Under BSP oplogs that have arrived count, and may be held back still.
     wrong = m["clock"] < expected if case.policy == "bsp" else m["clock"] != expected
+    if case.dead.any():  # others that died may be taken out after this one, and before the next update
+        held = history.row_clock_with_leaver(m["shard"], index)
+        wrong &= (m["clock"] < held) | (m["clock"] > expected)
     return breaks(
         wrong, lambda i: f"{_said(case, i)}; the updates applied by then make it {expected[i]}", m["t"]
     )

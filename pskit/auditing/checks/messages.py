@@ -62,7 +62,7 @@ def fifo(case: Case) -> Finding | str:
 
 
 def replies(case: Case) -> Finding | str:
-    """A reply answers a request that has arrived; at the end every request is answered."""
+    """A reply answers a request that has arrived; at the end every request is answered, but of the dead."""
     if not case.is_whole("messages"):
         return SAMPLED
     m, pairs = case.messages, case.clients * case.shards
@@ -74,6 +74,7 @@ def replies(case: Case) -> Finding | str:
     number = np.arange(len(answered)) - ordered.start[ordered.group] + 1
     unasked = requests.count(ordered.group, ordered.value, inclusive=True) < number
     unanswered = (np.diff(requests.start) > np.diff(ordered.start)) & case.finished
+    unanswered &= ~np.tile(case.dead[:: case.threads], case.shards)
 
     def tell(i: int) -> str:
         if i < len(answered):
@@ -86,15 +87,28 @@ def replies(case: Case) -> Finding | str:
 
 
 def pushes(case: Case) -> Finding | str:
-    """A shard pushes when its clock rises, so at a moment at which it took in an oplog."""
+    """A shard pushes when its clock rises, so at a moment at which it took in an oplog or lost a worker.
+
+    Live, a push may be sent later, when its client has room for it, in the place of several.
+    """
     if not case.is_whole("messages"):
         return SAMPLED
     places = case.of_kind("push")
     places = places[case.plain_pair(case.pair(places))]
     shard = case.messages["src"][places] - case.clients
     sent = case.messages["t_send"][places]
-    applied = SortedGroups(case.updates["shard"], case.updates["t_applied"], case.shards)
-    wrong = applied.count(shard, sent, inclusive=True) == applied.count(shard, sent)
+    shards = np.concatenate([case.updates["shard"], case.members["shard"]])
+    causes = np.concatenate([case.updates["t_applied"], case.members["t"]])
+    taken = SortedGroups(shards, causes, case.shards)
+    upto = taken.count(shard, sent, inclusive=True)
+    wrong = upto == taken.count(shard, sent)
+    if case.live:
+        pair = case.pair(places)
+        order = np.argsort(pair, kind="stable")
+        before = np.zeros(len(places), np.int64)
+        same = pair[order[1:]] == pair[order[:-1]]
+        before[order[1:]] = np.where(same, upto[order[:-1]], 0)
+        wrong &= upto <= before
     return breaks(wrong, lambda i: f"{telling.message(case, int(places[i]))}, when it applied nothing", sent)
 
 

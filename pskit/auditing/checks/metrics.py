@@ -7,7 +7,7 @@ from pskit.auditing.case import Case
 from pskit.auditing.findings import Check, Finding, breaks
 from pskit.auditing.history import NEVER
 
-IN_ORDER = ("bsp", "ssp", "essp", "asp")
+IN_ORDER = ("bsp", "ssp", "essp", "asp", "vap")
 """Policies under which a shard's clock rises when the updates that raise it are in; others may wait."""
 
 

@@ -40,6 +40,8 @@ def in_order(case: Case) -> Finding | str:
     by_owner = SortedGroups(owner, u["apply_index"], case.shards * case.workers)
     expected = np.arange(len(owner)) - by_owner.start[by_owner.group]
     seq, clock = u["seq"][by_owner.order], u["clock"][by_owner.order]
+    if case.gated:
+        return _in_order_by_increment(case, by_owner)
 
     def tell(i: int) -> str:
         said = f"{telling.update(case, int(by_owner.order[i]))}: it is unit {seq[i]} of the worker"
@@ -48,8 +50,44 @@ def in_order(case: Case) -> Finding | str:
     return breaks((seq != expected) | (clock != expected), tell, u["t_applied"][by_owner.order])
 
 
+def _in_order_by_increment(case: Case, by_owner: SortedGroups) -> Finding:
+    """The numbers of a worker's updates rise on every shard, and its clock with the ticks there."""
+    u, order = case.updates, by_owner.order
+    seq, clock, tick = (values[order] for values in (u["seq"], u["clock"], case.tick))
+    first = by_owner.start[by_owner.group]
+    before = np.concatenate([[0], np.cumsum(tick)])
+    expected = before[: len(tick)] - before[first]
+    wrong = clock != expected
+    wrong[1:] |= (by_owner.group[1:] == by_owner.group[:-1]) & (np.diff(seq) <= 0)
+
+    def tell(i: int) -> str:
+        said = f"{telling.update(case, int(order[i]))}: it is unit {seq[i]} of the worker"
+        newest = f", after unit {seq[i - 1]}" if i > first[i] else ""
+        return f"{said}{newest}, and the shard has got the ends of {expected[i]} of its clocks"
+
+    return breaks(wrong, tell, u["t_applied"][order])
+
+
+def every_unit(case: Case) -> Finding | str:
+    """Where every INC is a unit, the units of a worker are 0, 1, 2, ..., each on some shard, ticks on all."""
+    if not case.gated:
+        return "only where updates leave at INC"
+    u = case.updates
+    pairs = np.unique(np.stack([u["worker"], u["seq"]], axis=1), axis=0)
+    by_worker = SortedGroups(pairs[:, 0], pairs[:, 1], case.workers)
+    expected = np.arange(len(by_worker.group)) - by_worker.start[by_worker.group]
+
+    def tell(i: int) -> str:
+        return (
+            f"unit {by_worker.value[i]} of worker {by_worker.group[i]} was applied, but no unit {expected[i]}"
+        )
+
+    return breaks(by_worker.value != expected, tell)
+
+
 CHECKS = (
     Check("clocks are gapless", gapless_clocks),
     Check("applied exactly once", exactly_once),
     Check("applied in order", in_order),
+    Check("every unit is applied", every_unit),
 )

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from pskit.auditing import telling
 from pskit.auditing.case import Case
 from pskit.auditing.findings import Check, Finding, breaks
+from pskit.auditing.groups import SortedGroups
 
 Array = npt.NDArray[Any]
 
@@ -52,7 +53,7 @@ def version_exists(case: Case) -> Finding | str:
 def own_exactly_once(case: Case) -> Finding | str:
     """Own updates are re-added from the first one that the copy does not have: no gap, no overlap."""
     r = case.reads
-    inside = case.history.included(r["shard"], r["version"], r["worker"])
+    inside = case.history.newest(r["shard"], r["version"], r["worker"])
 
     def tell(i: int) -> str:
         own_from, upto, copy = int(r["own_from"][i]), int(r["own_upto"][i]), int(inside[i])
@@ -69,11 +70,35 @@ def own_exactly_once(case: Case) -> Finding | str:
 def read_my_writes(case: Case) -> Finding | str:
     """The worker's updates of all its finished clocks and of the current one are in its view."""
     r = case.reads
+    if case.gated:
+        return _increments_read(case)
     return breaks(
         r["own_upto"] != r["clock"].astype(np.int64) + 1,
         lambda i: (
             f"{telling.read(case, i)}, with its own updates up to number {r['own_upto'][i] - 1} only "
             f"where {r['clock'][i]} is the open one"
+        ),
+        r["t"],
+    )
+
+
+def _increments_read(case: Case) -> Finding:
+    """Where every INC is a unit: those made before a read are in the view, those made after it are not."""
+    r, u = case.reads, case.updates
+    lines = np.unique(np.stack([u["worker"], u["seq"], u["t_sent"]], axis=1).astype(np.int64), axis=0)
+    sent = SortedGroups(lines[:, 0], lines[:, 2], case.workers)
+    least, most = (sent.count(r["worker"], r["t"], inclusive=also) + 1 for also in (False, True))
+    # Units of the very moment may be on either side, but the end of the clock before is always in.
+    width = int(max(r["clock"].max(initial=0), u["clock"].max(initial=0))) + 2
+    ends = np.full(case.workers * width, -1)
+    ends[u["worker"][case.tick].astype(np.int64) * width + u["clock"][case.tick] + 1] = u["seq"][case.tick]
+    least = np.maximum(least, ends[r["worker"].astype(np.int64) * width + r["clock"]] + 2)
+    wrong = (r["own_upto"] < least) | (r["own_upto"] > most)
+    return breaks(
+        wrong,
+        lambda i: (
+            f"{telling.read(case, i)}, with its own updates up to number {r['own_upto'][i] - 1}, where it "
+            f"had made those up to {least[i] - 1}, or {most[i] - 1} at that very moment"
         ),
         r["t"],
     )
@@ -126,7 +151,10 @@ def true_ages(case: Case) -> Finding | str:
     derived = history.row_clock(r["shard"], version)
     wrong = claimed > derived
     if case.policy in EXACT:
-        wrong = (claimed != derived) & (claimed != history.row_clock_with_leaver(r["shard"], version))
+        leaver = history.row_clock_with_leaver(r["shard"], version)
+        wrong = (claimed != derived) & (claimed != leaver)
+        if case.dead.any():  # several that died at one version are taken out one after the other
+            wrong &= (claimed < leaver) | (claimed > derived)
     elif case.policy == "bsp":
         wrong |= r["age"] != 0
 

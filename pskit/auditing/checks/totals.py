@@ -81,11 +81,11 @@ def gets(case: Case) -> Finding | str:
 
 
 def hits(case: Case) -> Finding | str:
-    """A GET that waited missed a row, and a row that was missed came while its GET waited."""
+    """A GET that waited missed a row, or was at a gate; a row that was missed came while its GET waited."""
     r, first = case.reads, case.first_of_get
     get = np.cumsum(first) - 1
     missed = np.bincount(get[~r["hit"]], minlength=int(first.sum())) > 0
-    wrong = (r["waited"] > 0) & ~missed[get] if len(get) else np.zeros(0, np.bool_)
+    wrong = (r["waited"] > 0) & ~missed[get] & (not case.gated) if len(get) else np.zeros(0, np.bool_)
     if case.is_whole("messages") and not case.live:  # a live client takes in what came earlier
         places = case.of_kind("reply", "push")
         came = SortedGroups(case.pair(places), case.messages["t_deliver"][places], case.clients * case.shards)

@@ -12,14 +12,28 @@ TINY = 1e-140
 
 
 def one_per_clock(case: Case) -> Finding | str:
-    """Every clock() sends one oplog to every shard, and leaving sends one more."""
-    units, finished = case.history.units, case.windows.finished
+    """Every clock() sends one oplog to every shard, and leaving sends one more.
+
+    A client that died may have come to some of the shards only, and over links that lose to any of them.
+    """
+    units, finished = case.history.ticks, case.windows.finished
     gone = np.ones_like(case.history.left) if case.finished else case.history.left
     wrong = (units > finished + 1) | (gone & (units != finished + 1))
+    wrong[:, case.dead] = False
+    clients = np.arange(case.workers) // case.threads
+    for j in range(1, case.shards):
+        plain = case.links.plain(clients, np.full(case.workers, case.clients + j))
+        plain &= case.links.plain(clients, np.full(case.workers, case.clients))
+        wrong[j] |= case.dead & plain & (np.abs(units[j] - units[0]) > 1)
 
     def tell(i: int) -> str:
         shard, worker = divmod(i, case.workers)
         last = " and left" if gone[shard, worker] else ""
+        if case.dead[worker]:
+            return (
+                f"worker {worker} died, and sends to all shards at once, but shard {shard} applied "
+                f"{units[shard, worker]} updates of it and shard 0 {units[0, worker]}"
+            )
         return (
             f"worker {worker} finished {finished[worker]} clocks{last}, but shard {shard} applied "
             f"{units[shard, worker]} updates of it"
@@ -32,8 +46,10 @@ def times(case: Case) -> Finding | str:
     """An update is made during its clock, sent when that ends, and applied later, in the order of numbers."""
     u, windows = case.updates, case.windows
     place = windows.find(u["worker"], u["clock"])
-    wrong = (place < 0) | (u["t_inc"] > u["t_sent"]) | (u["t_sent"] > u["t_applied"])
-    wrong |= (u["t_inc"] < windows.begin[place]) | (u["t_sent"] != windows.end[place])
+    early = np.where(case.tick, u["t_sent"] != windows.end[place], u["t_sent"] > windows.end[place])
+    wrong = (place < 0) | (u["t_inc"] < windows.begin[place]) | early
+    wrong &= ~case.dead[u["worker"]]  # its clocks are not in the trace
+    wrong |= (u["t_inc"] > u["t_sent"]) | (u["t_sent"] > u["t_applied"])
     order = case.history.order
     same_shard = u["shard"][order[1:]] == u["shard"][order[:-1]]
     wrong[order[1:]] |= same_shard & (np.diff(case.history.t_applied) < 0)
@@ -84,6 +100,7 @@ def arrival(case: Case) -> Finding | str:
     sendings = SortedGroups(case.pair(places), case.messages["t_send"][places], pairs)
     arrivals = SortedGroups(case.pair(arrived), case.messages["t_deliver"][arrived], pairs)
     wrong = sendings.count(pair, sent, inclusive=True) == sendings.count(pair, sent)
+    wrong &= ~_losses_unknown(case)[order]
     wrong |= arrivals.count(pair, applied, inclusive=True) < number
     if case.policy != "bsp":
         at_once = np.flatnonzero(~wrong & case.plain_pair(pair))
@@ -123,7 +140,7 @@ def norms(case: Case) -> Finding | str:
         wrong &= np.isfinite(l2) & np.isfinite(linf)  # tables that are not finite come of such updates
     wrong |= usual & ~((l2 >= linf * (1 - ROUNDING)) & (l2 <= most * (1 + ROUNDING)))
     if case.is_whole("messages"):
-        wrong |= (linf > 0) & ~_had_rows(case)
+        wrong |= (linf > 0) & ~_had_rows(case) & ~_losses_unknown(case)
 
     def tell(i: int) -> str:
         return (
@@ -132,6 +149,14 @@ def norms(case: Case) -> Finding | str:
         )
 
     return breaks(wrong, tell, u["t_applied"])
+
+
+def _losses_unknown(case: Case) -> Array:
+    """Whether an update is of a client that died, over a link whose losses its sender alone saw."""
+    u = case.updates
+    plain = case.links.plain(u["worker"] // case.threads, case.clients + u["shard"])
+    unknown: Array = case.dead[u["worker"]] & ~plain
+    return unknown
 
 
 def _had_rows(case: Case) -> Array:

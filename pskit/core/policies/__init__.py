@@ -9,10 +9,11 @@ from pskit.core.policies.base import UNBOUNDED, Policy
 from pskit.core.policies.bsp import BSP
 from pskit.core.policies.essp import ESSP
 from pskit.core.policies.ssp import SSP
+from pskit.core.policies.vap import VAP
 
 PolicyClass = TypeVar("PolicyClass", bound=type[Policy])
 
-_POLICIES: dict[str, type[Policy]] = {p.name: p for p in (BSP, SSP, ESSP, ASP)}
+_POLICIES: dict[str, type[Policy]] = {p.name: p for p in (BSP, SSP, ESSP, ASP, VAP)}
 
 
 def policy_names() -> list[str]:
@@ -91,6 +92,7 @@ __all__ = [
     "ESSP",
     "SSP",
     "UNBOUNDED",
+    "VAP",
     "Policy",
     "make_policy",
     "policy_class",

@@ -42,6 +42,8 @@ class Policy:
     """Whether a copy serves only the clock it was fetched in."""
     takes_slack: ClassVar[bool] = True
     """Whether the user may choose the slack."""
+    gated: ClassVar[bool] = False
+    """Whether an arbiter decides when a computation may start, and updates leave at INC."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)

@@ -45,8 +45,8 @@ CLOCKS = [
             Edit(
                 Client,
                 "_flush",
-                "enumerate(state.log.close())",
-                "enumerate(state.log.close()) if parts or leaving",
+                "for j in range(self.layout.shards)",
+                "for j in range(self.layout.shards) if j in parts or leaving",
             ),
         ),
         ESSP_IDLE,
@@ -124,7 +124,7 @@ LEAVING = [
     Mutant(
         "updates after the last clock() are lost",
         "the leaving oplog has any INCs made after the last clock()",
-        (Edit(Client, "_flush", "tuple(parts)", "() if leaving else tuple(parts)"),),
+        (Edit(Client, "_flush", "if j in parts else", "if j in parts and not leaving else"),),
         System("ssp", slack=0, shards=1, scripts={0: "I0 L", 1: "L"}),
     ),
     Mutant(
