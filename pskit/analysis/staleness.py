@@ -114,6 +114,10 @@ class Staleness:
         uniform = dict.fromkeys(range(slack + 1), 1.0 / (slack + 1))
         return total_variation(self.histogram("age"), uniform)
 
+    def tv_to(self, other: "Staleness") -> float:
+        """Total variation distance to another sample of ages, by their histograms."""
+        return total_variation(self.histogram("age"), other.histogram("age"))
+
 
 def total_variation(h1: Mapping[int, float], h2: Mapping[int, float]) -> float:
     """Total variation distance of two laws, half the sum of the differences of their shares: 0 to 1.

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy.typing as npt
 
+import theory
 from pskit.analysis import communication, convergence, frames, waiting
+from pskit.analysis.gamma import Steps, steps_of
+from pskit.analysis.rows import row_moments
 from pskit.analysis.staleness import Staleness
 from pskit.errors import InputError
 from pskit.trace.schema import Columns, Tables
@@ -56,6 +59,11 @@ class Trace:
     def status(self) -> str:
         """``finished``, ``diverged`` or ``interrupted``."""
         return str(self.manifest["status"])
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the tables, those that only some runs have among them."""
+        return list(self._columns)
 
     def columns(self, name: str) -> Columns:
         """Columns of one table, by name; InputError says which tables there are."""
@@ -139,6 +147,37 @@ class Trace:
     def messages_by_clock(self, kind: str | None = None) -> dict[str, npt.NDArray[Any]]:
         """Messages, bytes and rows over time; see `pskit.analysis.communication.by_clock`."""
         return communication.by_clock(self.columns("message_totals"), kind)
+
+    def steps(self, slack: int | None = None) -> Steps:
+        """Views, gradients, references and included updates of a convex run; see `pskit.analysis.gamma`.
+
+        Parameters
+        ----------
+        slack : int, optional
+            s of the theory's windows; needed where the policy has none.
+
+        Raises
+        ------
+        InputError
+            When the run recorded no views, or did not come to its end.
+        """
+        return steps_of(self.manifest, self._columns, self._tables, slack)
+
+    def moments(self, slack: int | None = None) -> theory.Moments:
+        """Mean and variance of the measured gamma, with confidence intervals.
+
+        Of a convex application over all reads; bounds apply to it. Of another over the reads of a sample of
+        rows, each taken by itself: `pskit.analysis.rows.RowMoments`, whose ``note`` says that none does. For
+        an ensemble of runs see `pskit.convex`.
+
+        Raises
+        ------
+        InputError
+            See `steps`.
+        """
+        if "row_updates" in self._columns:
+            return row_moments(self.manifest, self._columns, slack)
+        return self.steps(slack).moments()
 
 
 def open_trace(path: Path | str, verify: bool = False) -> Trace:

@@ -6,7 +6,13 @@ from typing import Any
 from pskit.apps.calls import calling
 from pskit.errors import InputError
 
-_BUILT_IN = {"mf": "pskit.apps.mf:MatrixFactorization", "quadratic": "pskit.apps.quadratic:Quadratic"}
+_BUILT_IN = {
+    "mf": "pskit.apps.mf:MatrixFactorization",
+    "quadratic": "pskit.apps.quadratic:Quadratic",
+    "absolute": "pskit.apps.absolute:Absolute",
+    "huber": "pskit.apps.huber:Huber",
+    "logistic": "pskit.apps.logistic:Logistic",
+}
 _REGISTERED: dict[str, type[Any]] = {}
 METHODS = ("tables", "init", "work", "objective")
 

@@ -6,7 +6,8 @@ is involved, and the same class runs on every runtime.
 """
 
 import math
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -46,6 +47,13 @@ class Clock(NamedTuple):
         return (yield self)
 
 
+class StepLog(Protocol):
+    """Where a run that records gradients puts them."""
+
+    def step(self, worker: int, clock: int, size: float, gradient: Array, value: float) -> None:
+        """Take down one step of a worker."""
+
+
 class Port(Protocol):
     """What a runtime hands to its workers for calls that do not wait."""
 
@@ -54,6 +62,17 @@ class Port(Protocol):
 
     def stream(self, *key: int | str) -> Any:
         """A seeded stream of its own for ``key``."""
+
+
+class AtOnce(Protocol):
+    """What a runtime may have for GETs that need not wait: it serves and records them within the call."""
+
+    def table(self, index: int, ids: Any, first: int = 0, last: bool = True) -> Array | None:
+        """Rows ``ids`` of table number ``index``: a (n, cols) copy, or None if the GET must go its usual way.
+
+        A GET of several tables is a call for each, in ascending order; ``first`` counts the rows of the calls
+        before, and with the ``last`` one the GET has happened. Nothing has if one of them gave None.
+        """
 
 
 class Table:
@@ -70,7 +89,7 @@ class Table:
     dtype; beyond that it wraps around as NumPy's integers do, and nothing tells.
     """
 
-    __slots__ = ("_dtype", "_offset", "_port", "_worker", "cols", "index", "name", "rows")
+    __slots__ = ("_at_once", "_dtype", "_offset", "_port", "_worker", "cols", "index", "name", "rows")
 
     def __init__(self, port: Port, worker: int, layout: Layout, index: int) -> None:
         spec = layout.tables[index]
@@ -78,9 +97,14 @@ class Table:
         self.name, self.rows, self.cols = spec.name, spec.rows, spec.cols
         self._offset = np.int32(layout.offsets[index])
         self._dtype = layout.dtypes[index]
+        self._at_once: AtOnce | None = None
 
     async def get(self, ids: npt.ArrayLike) -> Array:
         """Read rows ``ids`` (n,) int, in any order: a (n, cols) copy that is the caller's own."""
+        if self._at_once is not None:
+            view = self._at_once.table(self.index, ids)
+            if view is not None:
+                return view
         rows, inverse = self.global_rows(ids)
         return self.rows_of(await Get(rows) if len(rows) else None, 0, inverse)
 
@@ -134,6 +158,8 @@ class Table:
         local = np.asarray(ids)
         if local.ndim != 1 or (local.dtype.kind not in "iu" and local.size):
             raise InputError(f"table {self.name!r}: row ids must be a 1-d array of integers, got {ids!r}")
+        if not local.dtype.isnative:  # as read from a file; compiled code takes its own order of bytes only
+            local = local.astype(local.dtype.newbyteorder("="))
         order = ascending_within(local, self.rows) if local.size else 1
         if order < 0:
             raise InputError(
@@ -163,7 +189,29 @@ class Worker:
     def __init__(self, worker: int, workers: int, cfg: Any, layout: Layout, port: Port) -> None:
         self.worker, self.workers, self.cfg, self.port = worker, workers, cfg, port
         self.clock_index = 0
+        self._start_index = 0
+        self.steps: StepLog | None = None  # set by a runtime that records them
         self._tables = {t.name: Table(port, worker, layout, i) for i, t in enumerate(layout.tables)}
+        self._at_once: AtOnce | None = None
+
+    def serve_at_once(self, by: AtOnce | None) -> None:
+        """Let GETs first be tried by ``by``, which a runtime has for those that need not wait."""
+        self._at_once = by
+        for table in self._tables.values():
+            table._at_once = by
+
+    @property
+    def start_index(self) -> int:
+        """Number t of this computation in the reference order of all, from 1; for steps such as eta/sqrt(t).
+
+        Under a policy with a gate the order of the starts, known once the GET has returned. Otherwise
+        clock-major, c P + p + 1 of worker p in clock c.
+        """
+        return self._start_index or self.clock_index * self.workers + self.worker + 1
+
+    @start_index.setter
+    def start_index(self, number: int) -> None:
+        self._start_index = number
 
     def table(self, name: str) -> Table:
         """Handle on the table ``name``; InputError names the known ones."""
@@ -177,6 +225,9 @@ class Worker:
 
         Every table may be named once. Returns (n_i, cols) copies in the order asked for.
         """
+        views = self._views_at_once(wanted)
+        if views is not None:
+            return views
         asked = [(table, *table.global_rows(ids)) for table, ids in wanted]
         in_order = sorted(range(len(asked)), key=lambda i: asked[i][0].index)
         if len({table.index for table, *_ in asked}) < len(asked):
@@ -190,6 +241,20 @@ class Worker:
             results[i] = table.rows_of(read if len(rows) else None, number, inverse)
             number += len(rows) > 0
         return tuple(results)
+
+    def _views_at_once(self, wanted: Sequence[tuple[Table, Any]]) -> tuple[Array, ...] | None:
+        """Views of a GET of several tables that need not wait, else None."""
+        if self._at_once is None or any(a.index >= b.index for (a, _), (b, _) in pairwise(wanted)):
+            return None
+        views: list[Array] = []
+        first = 0
+        for table, ids in wanted:
+            view = self._at_once.table(table.index, ids, first, len(views) + 1 == len(wanted))
+            if view is None:
+                return None
+            views.append(view)
+            first += len(view)
+        return tuple(views)
 
     def compute(self, fn: Callable[..., Any], *arrays: Any, cost: float = 0.0) -> Compute:
         """Awaitable: ``fn(*arrays)``, pure, on arrays that nobody else touches; ``cost`` in items.
@@ -208,6 +273,26 @@ class Worker:
         await Clock()
         self.clock_index += 1
 
+    @property
+    def records(self) -> bool:
+        """Whether this run records views and gradients, so that `took_step` is worth its arguments."""
+        return self.steps is not None
+
+    def took_step(self, size: float, gradient: Array, value: float) -> None:
+        """Tell of the one step of this clock, an INC of ``-size * gradient``; for convex applications.
+
+        Parameters
+        ----------
+        size : float
+            Step size, above 0.
+        gradient : array of the size of all tables together
+            (Sub)gradient of the clock's term at the view.
+        value : float
+            The term's value at the view.
+        """
+        if self.steps is not None:
+            self.steps.step(self.worker, self.clock_index, size, gradient, value)
+
     def stream(self, *key: int | str) -> Any:
         """A seeded, counter-based stream of this worker's own for ``key``."""
         return self.port.stream("worker", self.worker, *key)
@@ -225,7 +310,13 @@ class Application(Protocol):
     """A user's application; needs no base class.
 
     It may also have ``describe(cfg) -> str``, one line for captions, and ``working_bytes(cfg) -> int``, what
-    one worker needs beside tables and caches.
+    one worker needs beside tables and caches. A convex application has ``terms(cfg)``, the `Terms` that its
+    run sums, reads all rows in one GET per clock, makes one INC, and tells of it by ``ps.took_step``.
+
+    For the policy ``vap`` it says how large an update can be, if it knows: ``lipschitz_inf(cfg) -> float |
+    None``, a bound of the largest entry of every gradient, and ``step_at(cfg, worker, clock, start) ->
+    float``, the step of the computation that a worker starts at its clock ``clock`` as number ``start`` of
+    all (`Worker.start_index`). No entry of its update may be larger than the product of the two.
     """
 
     def tables(self, cfg: Any) -> list[TableSpec]:

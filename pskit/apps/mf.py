@@ -20,6 +20,7 @@ from pskit.apps.base import Array, InitContext, Table, Worker
 from pskit.apps.kernels.mf import KERNELS
 from pskit.apps.minibatches import minibatches
 from pskit.apps.partition import Partition
+from pskit.apps.steps import step_size
 from pskit.core.layout import TableSpec
 from pskit.data import load_ratings
 from pskit.data.split import held_out
@@ -140,14 +141,13 @@ class MatrixFactorization:
             return list(zip(tables, (users, items) * 2, strict=False))
 
         await ps.get(*of(np.unique(own.user), np.unique(own.item)))
-        sgd, base, step = problem.kernels.sgd, problem.base, app.step
+        sgd, base = problem.kernels.sgd, problem.base
         for clock, batch in enumerate(minibatches(own, app.clock_fraction, app.clocks, ps.stream)):
-            if app.schedule == "inverse-sqrt":
-                step = app.step / math.sqrt(clock + 1)
             n = len(batch.value)
             if n:
                 wanted = of(batch.users, batch.items)
                 views = await ps.get(*wanted)
+                step = step_size(app, clock, ps.start_index)
                 run = partial(sgd, batch.user, batch.item, batch.value, base, step, app.reg)
                 for (table, ids), delta in zip(wanted, await ps.compute(run, *views, cost=n), strict=True):
                     table.inc(ids, delta)

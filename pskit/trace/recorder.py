@@ -27,6 +27,8 @@ from pskit.trace.kernels import (
 )
 from pskit.trace.sampling import KeyedSample
 from pskit.trace.schema import MESSAGE_KINDS, SCHEMA, as_columns
+from pskit.trace.starts import StartLog
+from pskit.trace.steps import RowLog, StepLog
 
 READ_CAP = 2_000_000
 MESSAGE_CAP = 500_000
@@ -87,11 +89,12 @@ class Recorder:
         self._reads = KeyedSample(read_cap if bounded else None, HEAD_WIDTH, ROW_WIDTH)
         self._sampling = np.array([base[0], self._reads.threshold], np.uint64)
         self._heads = np.empty((_BLOCK_GETS, HEAD_WIDTH), np.int64)
-        self._n_heads = 0
+        self._filled = np.zeros(2, np.int64)  # lines in use of the two
         self._packed = np.empty((_BLOCK_ROWS, ROW_WIDTH), np.uint64)
-        self._n_packed = 0
         self._counts = np.zeros((64, 16), np.int64)
         self._read_totals = np.zeros((64, 4), np.int64)
+        self.moved = 0  # how often one of `read_arrays`, or the scratch, was replaced
+        self.scratch: tuple[npt.NDArray[Any], ...] = ()  # of who calls `record_get` itself
 
         self._messages = KeyedSample(message_cap if bounded else None, 0, _MESSAGE_WIDTH)
         self._message_totals = np.zeros((64, len(MESSAGE_KINDS), 3), np.int64)
@@ -103,9 +106,12 @@ class Recorder:
         self._to_next_round = workers
 
         self._update_chunks: list[npt.NDArray[np.int64]] = []
-        self._update_buffer = RecordBuffer(_UPDATE_INTS)
-        self._norms = array("d")
+        self._update_buffer = RecordBuffer(_UPDATE_INTS, floats=2)
+        self._norms: list[npt.NDArray[np.float64]] = []
 
+        self.steps: StepLog | None = None  # attached by a runtime, see `pskit.runtime.recording`
+        self.rows: RowLog | None = None
+        self.starts: StartLog | None = None
         self._metrics: list[tuple[Any, ...]] = []
         self._members: list[tuple[Any, ...]] = []
         self._faults: list[tuple[Any, ...]] = []
@@ -144,32 +150,43 @@ class Recorder:
         ValueError
             When the arrays are not aligned, or an age or the clock is negative.
         """
-        n = rows.size
-        if self._n_heads == _BLOCK_GETS or self._n_packed + n > len(self._packed):
-            self._seal_reads(n)
-        if clock >= len(self._counts):
-            self._counts = _grown(self._counts, 0, clock)
-            self._read_totals = _grown(self._read_totals, 0, clock)
+        self.make_room(rows.size, clock)
         arguments = (t, worker, clock, rows, version, own_from, own_upto, age, hit, waited)
         kept = record_get(
             self._counts,
             self._read_totals,
             self._heads,
-            self._n_heads,
+            self._filled[0],
             self._packed,
-            self._n_packed,
+            self._filled[1],
             self._sampling,
             *arguments,
         )
         if kept < 0:
             if kept == AGE_BEYOND_TABLE:
                 self._counts = _grown(self._counts, 1, int(age.max()))
+                self.moved += 1
                 self.read(*arguments)
                 return
             reason = "arrays of unequal length" if kept == MISALIGNED else "a negative age or clock"
-            raise ValueError(f"read of worker {worker} at clock {clock}, {n} rows: {reason}")
-        self._n_heads += 1
-        self._n_packed += kept
+            raise ValueError(f"read of worker {worker} at clock {clock}, {rows.size} rows: {reason}")
+        self._filled += (1, kept)
+
+    def make_room(self, n: int, clock: int) -> None:
+        """Have room for a GET of ``n`` rows at ``clock``."""
+        if self._filled[0] == _BLOCK_GETS or self._filled[1] + n > len(self._packed):
+            self._seal_reads(n)
+        if clock >= len(self._counts):
+            self._counts = _grown(self._counts, 0, clock)
+            self._read_totals = _grown(self._read_totals, 0, clock)
+            self.moved += 1
+
+    def read_arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        """For who calls `record_get`: counts, totals, heads, packed, sampling; valid until ``moved`` changes.
+
+        The last one, (2,) int64, says how many lines of heads and packed are in use; the caller moves it on.
+        """
+        return self._counts, self._read_totals, self._heads, self._packed, self._sampling, self._filled
 
     def update(
         self,
@@ -186,24 +203,23 @@ class Recorder:
     ) -> None:
         """Record that ``shard`` applied an oplog as its number ``apply_index``, with its two norms."""
         buffer = self._update_buffer
-        pending = buffer.pending
-        pending.extend((worker, clock, shard, seq, apply_index, t_inc, t_sent, t_applied))
-        self._norms.append(l2)
-        self._norms.append(linf)
-        if len(pending) >= buffer.limit:
+        at = buffer.at
+        buffer.pack(
+            buffer.block, at, worker, clock, shard, seq, apply_index, t_inc, t_sent, t_applied, l2, linf
+        )
+        buffer.at = at = at + buffer.stride
+        if at == buffer.size:
             self._take_updates()
 
     def clock(self, worker: int, clock: int, t_begin: int, t_end: int, t_compute: int, t_wait: int) -> None:
         """Record that ``worker`` finished ``clock``: from, to, and ns of it computing and waiting."""
-        buffer = self._clock_buffer
-        pending = buffer.pending
-        pending.extend((worker, clock, t_begin, t_end, t_compute, t_wait))
+        full = self._clock_buffer.add(worker, clock, t_begin, t_end, t_compute, t_wait)
         if self._to_next_round == 1:
             self._to_next_round = self.workers
             self._rounds.append(len(self._message_buffer))
         else:
             self._to_next_round -= 1
-        if len(pending) >= buffer.limit:
+        if full:
             self._take_clocks()
 
     def message(
@@ -218,11 +234,30 @@ class Recorder:
         rows: int,
     ) -> None:
         """Record a message; ``kind`` is its place in `MESSAGE_KINDS`."""
-        buffer = self._message_buffer
-        pending = buffer.pending
-        pending.extend((message_id, kind, src, dst, t_send, t_deliver, nbytes, rows))
-        if len(pending) >= buffer.limit:
+        if self._message_buffer.add(message_id, kind, src, dst, t_send, t_deliver, nbytes, rows):
             self._take_messages()
+
+    def messages(
+        self,
+        first_id: int,
+        kinds: list[int],
+        src: int,
+        dsts: npt.NDArray[np.int64],
+        t_send: int,
+        t_deliver: npt.NDArray[np.int64],
+        sizes: npt.NDArray[np.int64],
+    ) -> None:
+        """Record n messages that leave ``src`` together; ``sizes`` (n, 2) holds bytes and rows of each."""
+        records = np.empty((len(kinds), _MESSAGE_WIDTH), np.int64)
+        records[:, 0] = np.arange(first_id, first_id + len(kinds))
+        records[:, 1] = kinds
+        records[:, 2], records[:, 4] = src, t_send
+        records[:, 3], records[:, 5] = dsts, t_deliver
+        records[:, 6:] = sizes
+        while len(records):
+            records = self._message_buffer.fill(records)
+            if self._message_buffer.full:
+                self._take_messages()
 
     def metric(self, t: int, clock: int, name: str, value: float) -> None:
         """Record the objective ``name`` (``loss`` is the training loss) at a worker clock."""
@@ -230,8 +265,8 @@ class Recorder:
 
     def member(self, t: int, worker: int, shard: int, clock: int, apply_index: int, event: str) -> None:
         """Record that ``worker`` ``"joined"`` or ``"left"`` ``shard``."""
-        if event not in ("joined", "left"):
-            raise ValueError(f"event must be 'joined' or 'left', got {event!r}")
+        if event not in ("joined", "left", "lost"):
+            raise ValueError(f"event must be 'joined', 'left' or 'lost', got {event!r}")
         self._members.append((t, worker, shard, clock, apply_index, event))
 
     def fault(self, t: int, what: str, worker: int, clock: int, table: str, row: int, detail: str) -> None:
@@ -255,10 +290,10 @@ class Recorder:
         return {k: {"share": s.share, "kept": s.rows, "total": totals[k]} for k, s in samples.items()}
 
     def finish(self) -> dict[str, dict[str, npt.NDArray[Any]]]:
-        """Return all tables of `pskit.trace.schema.SCHEMA`, as columns."""
+        """Return all tables of `pskit.trace.schema.SCHEMA`, and those of attached logs, as columns."""
         self._flush()
         messages = self._messages.result()[2].view(np.int64)
-        norms = np.array(self._norms, np.float64).reshape(-1, 2)
+        norms = np.concatenate([np.empty((0, 2)), *self._norms])
         clock, age = np.nonzero(self._counts)
         read_clock = np.flatnonzero(self._read_totals[:, 0])
         sent_clock, kind = np.nonzero(self._message_totals[:, :, 0])
@@ -278,6 +313,9 @@ class Recorder:
                 "message_totals", np.column_stack([sent_clock, kind, self._message_totals[sent_clock, kind]])
             ),
         }
+        for log in (self.steps, self.rows, self.starts):
+            if log is not None:
+                columns |= log.columns()
         return {name: as_columns(name, table) for name, table in columns.items()}
 
     def _read_columns(self) -> dict[str, npt.NDArray[Any]]:
@@ -302,20 +340,21 @@ class Recorder:
 
     def _seal_reads(self, room: int) -> None:
         """Hand the block on and start an empty one with room for a GET of ``room`` rows."""
-        heads = self._heads[: self._n_heads]
+        heads = self._heads[: self._filled[0]]
         self._hash.update("reads", heads[:, :HEAD_HASHED])
         keys = heads[:, HEAD_HASHED].view(np.uint64)
         kept = keys <= self._sampling[1]
         self._reads.add(
-            keys[kept], heads[kept, HEAD_HASHED - 2], heads[kept], self._packed[: self._n_packed].copy()
+            keys[kept], heads[kept, HEAD_HASHED - 2], heads[kept], self._packed[: self._filled[1]].copy()
         )
         self._sampling[1] = self._reads.threshold
-        self._n_heads = self._n_packed = 0
+        self._filled[:] = 0
         if room > len(self._packed):
             self._packed = np.empty((room, ROW_WIDTH), np.uint64)
+            self.moved += 1
 
     def _take_messages(self) -> None:
-        chunk = self._message_buffer.take()
+        chunk, _ = self._message_buffer.take()
         if not len(chunk):
             return
         self._hash.update("messages", chunk)
@@ -332,14 +371,15 @@ class Recorder:
         self._messages.add(keys[kept], np.ones(size, np.int64), np.empty((size, 0), np.int64), rows)
 
     def _take_clocks(self) -> None:
-        chunk = self._clock_buffer.take()
+        chunk, _ = self._clock_buffer.take()
         self._hash.update("clocks", chunk)
         self._clock_chunks.append(chunk)
 
     def _take_updates(self) -> None:
-        chunk = self._update_buffer.take()
+        chunk, norms = self._update_buffer.take()
         self._hash.update("updates", chunk)
         self._update_chunks.append(chunk)
+        self._norms.append(norms)
 
 
 def _grown(counts: npt.NDArray[np.int64], axis: int, index: int) -> npt.NDArray[np.int64]:

@@ -1,8 +1,8 @@
 """Run folders: written whole, opened with checks.
 
 ``manifest.json``, ``config.toml``, ``tables.npz`` (``final:NAME``, ``initial:NAME``, ``incs:NAME``) and
-one ``NAME.npz`` per table of the schema. The manifest names the schema version and the sha256 of every
-other file.
+one ``NAME.npz`` per table of the schema, and per optional table that the run has. The manifest names the
+schema version and the sha256 of every other file.
 """
 
 import contextlib
@@ -20,11 +20,12 @@ from pskit.trace.folder import atomic_folder, hidden_sibling, put_back
 from pskit.trace.hashing import file_sha256
 from pskit.trace.manifest import layout_of
 from pskit.trace.npz import LazyNpz, read_npz, write_npz
-from pskit.trace.schema import FORMAT, SCHEMA, SCHEMA_VERSION, Columns, Tables, as_columns
+from pskit.trace.schema import FORMAT, OPTIONAL, SCHEMA, SCHEMA_VERSION, Columns, Tables, as_columns
 from pskit.trace.wellformed import check_columns, check_manifest, check_tables
 
 MANIFEST, CONFIG, TABLES = "manifest.json", "config.toml", "tables.npz"
 FILES = (CONFIG, TABLES, *(f"{table}.npz" for table in SCHEMA))
+OPTIONAL_FILES = tuple(f"{table}.npz" for table in OPTIONAL)
 
 
 def check_target(folder: Path | str, force: bool = False) -> None:
@@ -118,7 +119,7 @@ def write_run(
     manifest : mapping
         From `pskit.trace.manifest.build_manifest`; the hashes of the files are added here.
     columns : mapping
-        All tables of the schema, from `Recorder.finish`.
+        All tables of the schema, from `Recorder.finish`, and any of the optional ones.
     tables : mapping of str to array
         ``final:NAME``, ``initial:NAME``, ``incs:NAME``.
     force : bool
@@ -137,9 +138,10 @@ def write_run(
     """
     folder = Path(folder)
     check_target(folder, force)
-    checked = {name: as_columns(name, columns[name]) for name in SCHEMA}
-    if unknown := sorted(set(columns) - set(SCHEMA)):
-        raise KeyError(f"tables {unknown} are not in the schema {sorted(SCHEMA)}")
+    names = (*SCHEMA, *(name for name in OPTIONAL if name in columns))
+    checked = {name: as_columns(name, columns[name]) for name in names}
+    if unknown := sorted(set(columns) - set(names)):
+        raise KeyError(f"tables {unknown} are not in the schema {sorted([*SCHEMA, *OPTIONAL])}")
     with atomic_folder(folder) as work:
         (work / CONFIG).write_text(config_toml, encoding="utf-8", newline="\n")
         write_npz(work / TABLES, tables)
@@ -149,7 +151,7 @@ def write_run(
             "format": FORMAT,
             "schema_version": SCHEMA_VERSION,
             **manifest,
-            "files": {name: file_sha256(work / name) for name in FILES},
+            "files": {path.name: file_sha256(path) for path in sorted(work.iterdir())},
         }
         (work / MANIFEST).write_text(_to_json(full), encoding="utf-8", newline="\n")
     return folder
@@ -190,7 +192,7 @@ def open_run(folder: Path | str, verify: bool = False) -> "RunFolder":
     if not os.path.isdir(folder):  # unlike Path.is_dir, false for names that cannot be
         raise InputError(f"{folder}: there is no such run folder")
     manifest = _read_manifest(folder)
-    for name in FILES:
+    for name in manifest["files"]:
         if not os.path.isfile(folder / name):
             raise InputError(f"{folder}: the run folder has no file {name}")
     run = RunFolder(folder, manifest)
@@ -213,7 +215,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise InputError(
             f"{folder}: {MANIFEST} has schema_version {version!r}; this version reads {SCHEMA_VERSION} only"
         )
-    check_manifest(folder, MANIFEST, manifest, FILES)
+    check_manifest(folder, MANIFEST, manifest, FILES, OPTIONAL_FILES)
     return manifest
 
 
@@ -236,9 +238,10 @@ class RunFolder(Mapping[str, Columns]):
             folder / TABLES, lambda arrays: check_tables(folder, TABLES, layout, arrays)
         )
         self._columns: dict[str, Columns] = {}
+        self._names = (*SCHEMA, *(name for name in OPTIONAL if f"{name}.npz" in manifest["files"]))
 
     def __getitem__(self, table: str) -> Columns:
-        if table not in SCHEMA:
+        if table not in self._names:
             raise KeyError(table)
         if table not in self._columns:
             file = f"{table}.npz"
@@ -264,7 +267,7 @@ class RunFolder(Mapping[str, Columns]):
         return changed
 
     def __iter__(self) -> Iterator[str]:
-        return iter(SCHEMA)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(SCHEMA)
+        return len(self._names)

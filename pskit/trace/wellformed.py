@@ -70,6 +70,9 @@ _KEYS: dict[str, tuple[str, Test]] = {
     "workers": _COUNT,
     "wall_seconds": ("a finite number of 0 or more", lambda value: _real(value) and value >= 0),
     "emulated_ns": _AMOUNT,
+    "convex?": ("a table of constants", lambda value: isinstance(value, dict)),
+    "convex.L?": ("a number", _or_none(_real)),
+    "convex.smoothness?": ("a number", _or_none(_real)),
     "layout.shards": _COUNT,
     "trace.mode": ("one of summary, full", _one_of("summary", "full")),
     **{
@@ -118,7 +121,9 @@ _FIDELITY: dict[str, tuple[str, Test]] = {
 }
 
 
-def check_manifest(folder: Path, file: str, manifest: Mapping[str, Any], files: Iterable[str]) -> None:
+def check_manifest(
+    folder: Path, file: str, manifest: Mapping[str, Any], files: Iterable[str], optional: Iterable[str] = ()
+) -> None:
     """Refuse a manifest without a key that readers of runs need, or with a value of another form.
 
     Parameters
@@ -130,6 +135,8 @@ def check_manifest(folder: Path, file: str, manifest: Mapping[str, Any], files: 
         As read from JSON.
     files : iterable of str
         Names that ``files`` has to give hashes of, and no others.
+    optional : iterable of str
+        Names that it may give hashes of, too.
 
     Raises
     ------
@@ -142,7 +149,7 @@ def check_manifest(folder: Path, file: str, manifest: Mapping[str, Any], files: 
     for name in files:
         if not isinstance(hashes.get(name), str):
             raise InputError(f"{place}: key 'files' gives no hash of {name}")
-    if unknown := sorted(set(hashes) - set(files)):
+    if unknown := sorted(set(hashes) - {*files, *optional}):
         raise InputError(f"{place}: key 'files' names {unknown[0]!r}, which no run folder has")
     for key, part, keys in (
         ("layout.tables", manifest["layout"], _TABLE),

@@ -120,3 +120,15 @@ def test_no_read_at_all():
 def test_wrong_arguments_are_refused(call):
     with pytest.raises(ValueError, match=r"must be|needs"):
         call(Staleness([0], [0], [1]))
+
+
+def test_two_samples_are_as_far_apart_as_counted_by_hand():
+    # Shares of the ages 0, 1, 2: 1/4, 3/4, 0 and 1/5, 2/5, 2/5. Half of 1/20 + 7/20 + 2/5 is 2/5.
+    one = Staleness(np.array([3, 4, 4]), np.array([0, 1, 1]), np.array([2, 5, 1]))
+    other = Staleness(np.array([9, 9, 9]), np.array([0, 1, 2]), np.array([1, 2, 2]))
+    assert one.tv_to(other) == pytest.approx(0.4, abs=1e-15)
+    assert other.tv_to(one) == one.tv_to(other)
+    assert one.tv_to(one) == 0.0
+    apart = Staleness(np.array([1]), np.array([7]), np.array([3]))
+    assert one.tv_to(apart) == 1.0
+    assert math.isnan(one.tv_to(one.between(5, 6)))

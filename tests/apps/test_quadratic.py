@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pskit.apps import make_app
-from pskit.apps.quadratic import Quadratic, clocks_ahead, curvatures, excess, minimiser, step_along
+from pskit.apps.quadratic import Quadratic, clocks_ahead, curvatures, excess, minimiser, slope
 
 Run = Callable[..., Any]
 
@@ -23,15 +23,15 @@ def test_the_loss_is_0_at_the_minimiser_only(dim: int) -> None:
     assert ((curvatures(dim) >= 0.25) & (curvatures(dim) <= 1)).all()
 
 
-def test_a_step_is_against_the_gradient_by_finite_differences() -> None:
+def test_the_gradient_by_finite_differences() -> None:
     h, best = curvatures(4), minimiser(4)
     x = np.linspace(-1, 2, 4).reshape(4, 1)
-    step = step_along(x, h, best, 0.5)
+    found = slope(x, h, best)
     for i in range(4):
         e = np.zeros((4, 1))
         e[i] = 1e-6
-        slope = (excess(x + e, h, best) - excess(x - e, h, best)) / 2e-6
-        assert step[i, 0] == pytest.approx(-0.5 * slope, abs=1e-8)
+        rise = (excess(x + e, h, best) - excess(x - e, h, best)) / 2e-6
+        assert found[i, 0] == pytest.approx(rise, abs=1e-8)
 
 
 @pytest.mark.parametrize("schedule", ["constant", "inverse-sqrt"])
@@ -103,3 +103,53 @@ def test_blocks_of_noise_change_nothing(config: Run, lockstep: Run, monkeypatch:
     before = lockstep(Quadratic(), cfg).tables["x"]
     monkeypatch.setattr("pskit.apps.quadratic._NOISE_NUMBERS", 12)
     assert np.array_equal(lockstep(Quadratic(), cfg).tables["x"], before)
+
+
+def test_chosen_curvatures_and_distance(config: Run, lockstep: Run) -> None:
+    cfg = config(name="quadratic", curvature=(1, 0.5, 0.25), distance=0.2, noise=0.0, step=0.1, clocks=5)
+    done, terms = lockstep(Quadratic(), cfg), Quadratic().terms(cfg)
+    assert cfg.app.dim == 3
+    assert np.linalg.norm(terms.start - terms.population()) == pytest.approx(0.2)
+    expected = terms.best * (1 - (1 - 0.1 * np.array([1, 0.5, 0.25])) ** 5)
+    np.testing.assert_allclose(done.tables["x"][:, 0], expected, rtol=1e-12)
+    assert done.metrics[0]["loss"] == pytest.approx(float(terms.values(terms.start)[0]))
+    assert Quadratic().describe(cfg).startswith("quadratic in 3 dimensions, curvature 0.25 to 1")
+
+
+def test_a_random_start_is_as_far_away_and_follows_the_noise_seed(config: Run, lockstep: Run) -> None:
+    keys = {
+        "name": "quadratic",
+        "dim": 4,
+        "distance": 3.0,
+        "random_start": True,
+        "noise_seed": 5,
+        "clocks": 1,
+    }
+    cfg, other = config(seed=1, **keys), config(seed=2, **keys)
+    starts = [lockstep(Quadratic(), c).initial["x"] for c in (cfg, other)]
+    assert np.array_equal(*starts)
+    assert np.linalg.norm(starts[0] - minimiser(4, 3.0)) == pytest.approx(3.0)
+    assert not np.array_equal(
+        starts[0], lockstep(Quadratic(), config(**keys | {"noise_seed": 6})).initial["x"]
+    )
+
+
+def test_the_noise_of_the_terms_is_that_of_the_run(config: Run, lockstep: Run) -> None:
+    keys = {"name": "quadratic", "dim": 3, "noise": 2.0, "step": 1e-3, "clocks": 70}
+    cfg = config(2, seed=4, noise_seed=9, **keys)
+    terms = Quadratic().terms(cfg)
+    x = terms.start.copy()
+    for clock in range(70):
+        x = x - 1e-3 * sum(terms.curvature * (x - terms.best) + terms.noise[2 * clock + w] for w in range(2))
+    np.testing.assert_allclose(lockstep(Quadratic(), cfg).tables["x"][:, 0], x, rtol=1e-12)
+
+
+def test_the_minimiser_of_a_run(config: Run) -> None:
+    terms = Quadratic().terms(config(3, name="quadratic", dim=4, noise=0.7, clocks=11))
+    best = terms.minimiser()
+    np.testing.assert_allclose(terms.gradients(best).sum(axis=0), 0, atol=1e-12 * 33)
+    assert terms.values(best).sum() < terms.values(terms.population()).sum()
+    interpolating = Quadratic().terms(config(3, name="quadratic", dim=4, noise=0.0, clocks=11))
+    assert not interpolating.gradients(interpolating.minimiser()).any()
+    assert interpolating.smoothness == 1
+    assert interpolating.lipschitz == np.inf

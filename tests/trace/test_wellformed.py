@@ -33,6 +33,7 @@ WRONG = [
     ("config.ps.slack", -1), ("config.ps.slack", "2"), ("config.cluster.clients", 0),
     ("config.cluster.placement", []), ("config.network.links", [{"src": "client:x", "dst": "shard:*"}]),
     ("config.network.links", [None]), ("config.run.diverge_factor", None), ("fidelity", {}), ("fidelity", 3),
+    ("convex", "x"),
 ]  # fmt: skip
 
 
