@@ -105,6 +105,8 @@ def run(
         raise KeyboardInterrupt(what_is_left(folder, before, cfg.fingerprint())) from interrupt
     if not quiet:
         print_summary(Console(), trace, folder)
+    for death in trace.manifest.get("deaths", ()):
+        typer.echo(f"remark: {death['how']}", err=True)
     if trace.manifest["status"] == "diverged":
         raise typer.Exit(DIVERGED)
 
@@ -122,6 +124,30 @@ def audit(folder: RunFolder, debug: Debug = False) -> None:
     print_audit(Console(), result, folder)
     if not result.ok:
         raise typer.Exit(FAILED)
+
+
+@command
+def replay(
+    folder: RunFolder,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Run folder to write when it agrees.", show_default="none"),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an older run at DIR.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Run a recorded live run again in virtual time, with its measured times, and compare.
+
+    Ends with 1 when anything differs: a version of a read, the order of updates, a time, or a value.
+    """
+    import pskit
+
+    result = pskit.replay(folder, out=out, force=force)
+    typer.echo(f"{folder}: {result.verdict()}")
+    if not result.agrees:
+        raise typer.Exit(FAILED)
+    if out is not None:
+        typer.echo(f"the replay is in {out}")
 
 
 @command
@@ -153,6 +179,12 @@ def explore(
     capacity: Annotated[int, typer.Option(help="Rows that a cache may keep; 0 = all.")] = 0,
     evictions: Annotated[bool, typer.Option("--evictions", help="Evict any row at any moment.")] = False,
     lossy: Annotated[bool, typer.Option("--lossy", help="Links lose, repeat and reorder.")] = False,
+    v0: Annotated[
+        float | None, typer.Option(help="First threshold of vap.", show_default="1 under vap")
+    ] = None,
+    variant: Annotated[
+        str | None, typer.Option(help="Variant of vap: aggregate or per_worker.", show_default="aggregate")
+    ] = None,
     leave: Annotated[
         list[str] | None,
         typer.Option(metavar="WORKER:CLOCKS", help="Leave after so many clocks. Repeatable."),
@@ -179,7 +211,7 @@ def explore(
 
     own = scripts_of(leave or [], script or [], clients, threads, shards, rows)
     sizes = (clients, threads, shards, rows, clocks)
-    system = System(policy, slack, deltas, *sizes, own, capacity, evictions, lossy)
+    system = System(policy, slack, deltas, *sizes, own, capacity, evictions, lossy, v0=v0, variant=variant)
     with showing_search(Console(stderr=True)) as progress:
         verdict = search(system, max_states or MOST_STATES, progress=progress)
     print_verdict(Console(), verdict)

@@ -15,6 +15,10 @@ class AppError(RuntimeError):
     """
 
 
+class Blocked(RuntimeError):
+    """A call in a session that would never return: says what it waits for, and for whom."""
+
+
 class RunFailed(RuntimeError):
     """A process of a live run died or could not go on: says which, where it was and who waited for what.
 

@@ -1,14 +1,14 @@
 """From a config to a run folder: `run`."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pskit.analysis.trace import Trace
 from pskit.apps import make_app
 from pskit.config import Config
-from pskit.runtime.base import Report, runtime_named
+from pskit.runtime.base import Execution, Report, check_gate, runtime_named
 from pskit.runtime.guard import Guarded
 from pskit.runtime.memory import check_memory, peak_bytes
 from pskit.trace.manifest import build_manifest
@@ -62,10 +62,45 @@ def run(
     app = Guarded(make_app(cfg.app.name), cfg.app.name)
     layout = app.layout(cfg)
     runtime = runtime_named(cfg.run.runtime)
+    check_gate(cfg, runtime, layout)
     estimate = runtime.estimate_bytes(cfg, layout) + cfg.workers * app.working_bytes(cfg)
     check_memory(estimate)
-    data = app.describe(cfg)  # now: its fault must not cost a finished run
-    recorder, outcome, facts = runtime.execute(cfg, app, layout, threads, _reporter(progress, cfg))
+    about = described(cfg, app)  # now: a fault there must not cost a finished run
+    execution = runtime.execute(cfg, app, layout, threads, _reporter(progress, cfg))
+    seconds = time.perf_counter() - started
+    manifest, columns, tables = assembled(cfg, execution, seconds, estimate, about)
+    if out is not None:
+        write_run(
+            out, config_toml=cfg.to_toml(), manifest=manifest, columns=columns, tables=tables, force=force
+        )
+    if manifest["status"] == "interrupted":
+        raise KeyboardInterrupt
+    return Trace(manifest, columns, tables, Path(out) if out is not None else None)
+
+
+def described(cfg: Config, app: Guarded) -> dict[str, Any]:
+    """What the manifest says of the application: its line for captions, and its constants if it has any."""
+    constants = app.constants(cfg)
+    return {"data": app.describe(cfg)} | ({} if constants is None else {"convex": constants})
+
+
+def assembled(
+    cfg: Config, execution: Execution, seconds: float, estimate: int | None, about: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[str, Any]]:
+    """Manifest, columns of the trace, and parameter tables of a run, as `write_run` and `Trace` take them.
+
+    Parameters
+    ----------
+    cfg : Config
+    execution : Execution
+    seconds : float
+        That the run took.
+    estimate : int or None
+        Bytes that it was said to need.
+    about : mapping
+        From `described`.
+    """
+    recorder, outcome, facts = execution
     columns = recorder.finish()
     tables = {
         f"{kind}:{name}": values
@@ -80,19 +115,12 @@ def run(
         columns=columns,
         tables=tables,
         status=outcome.status,
-        wall_seconds=time.perf_counter() - started,
+        wall_seconds=seconds,
         memory_estimate=estimate,
         memory_peak=peak_bytes(),
     )
-    manifest |= {"emulated_ns": outcome.emulated, "events": outcome.events, "data": data}
-    manifest |= facts
-    if out is not None:
-        write_run(
-            out, config_toml=cfg.to_toml(), manifest=manifest, columns=columns, tables=tables, force=force
-        )
-    if outcome.status == "interrupted":
-        raise KeyboardInterrupt
-    return Trace(manifest, columns, tables, Path(out) if out is not None else None)
+    manifest |= {"emulated_ns": outcome.emulated, "events": outcome.events, **about, **facts}
+    return manifest, columns, tables
 
 
 def _reporter(progress: Progress | None, cfg: Config) -> Report | None:

@@ -18,7 +18,9 @@ from pskit.config.sections import (
     PsConfig,
     RunConfig,
 )
+from pskit.config.timing import MEASURED
 from pskit.config.toml import dump_toml
+from pskit.core.policies import policy_class
 
 
 class Config(Section):
@@ -74,6 +76,12 @@ class Config(Section):
         if self.workers > LARGEST_CLUSTER:
             message = f"clients * threads = {self.workers} workers; at most {LARGEST_CLUSTER} are allowed"
             raise broken_rule(message, "cluster", "clients")
+        if self.compute.model == MEASURED and self.run.runtime != "live":
+            message = (
+                "in virtual time the real time of a kernel has no meaning, and no run can be repeated; name "
+                'a distribution, or choose runtime = "live"'
+            )
+            raise broken_rule(message, "compute", "model")
         for key in ("stragglers", "pauses"):
             for place, entry in enumerate(getattr(self.compute, key)):
                 if entry.worker >= self.workers:
@@ -86,6 +94,42 @@ class Config(Section):
                 if number != "*" and int(number) >= sizes[kind]:
                     message = f"there is no such {kind}; they are numbered 0 to {sizes[kind] - 1}"
                     raise broken_rule(message, "network", "links", place, key)
+        return self
+
+    @model_validator(mode="after")
+    def _staleness_can_be_shaped(self) -> Self:
+        """Ages are what latencies make of them only where nothing else makes any."""
+        wanted, network, compute = self.network.staleness, self.network, self.compute
+        if wanted is None:
+            return self
+        latency = network.latency.floor + (network.latency.mean or 0)
+        rules = (
+            (policy_class(self.ps.policy).subscribes, "a policy that pushes (essp)", ("ps", "policy")),
+            ((self.ps.slack or 0) >= wanted.largest, f"a slack of {wanted.largest} or more", ("ps", "slack")),
+            (self.ps.cache_rows == 0, "a cache for all rows (0)", ("ps", "cache_rows")),
+            (self.cluster.threads == 1, "one worker per client", ("cluster", "threads")),
+            (self.cluster.placement == "separate", 'placement "separate"', ("cluster", "placement")),
+            (compute.model == "constant", 'the compute model "constant"', ("compute", "model")),
+            (compute.per_item == 0, "no time per item", ("compute", "per_item")),
+            (not compute.stragglers, "no stragglers", ("compute", "stragglers")),
+            (not compute.pauses, "no pauses", ("compute", "pauses")),
+            (
+                network.latency.model == "constant",
+                'the latency model "constant"',
+                ("network", "latency", "model"),
+            ),
+            (
+                0 < 2 * latency < compute.floor + (compute.mean or 0),
+                "a latency above 0 and below half a clock's compute time",
+                ("network", "latency", "mean"),
+            ),
+            (network.bandwidth is None, 'bandwidth "unlimited"', ("network", "bandwidth")),
+            (not (network.loss or network.reorder), "neither loss nor reordering", ("network", "loss")),
+            (not network.links, "no exceptions for single links", ("network", "links")),
+        )
+        for kept, what, path in rules:
+            if not kept:
+                raise broken_rule(f"shaped staleness (network.staleness) needs {what}", *path)
         return self
 
     @property

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from pskit.config.sections import foreign_app_keys, foreign_ps_keys
-from pskit.config.timing import Distribution
+from pskit.config.sections import LIVE_ONLY, foreign_app_keys, foreign_ps_keys
+from pskit.config.staleness import Staleness
+from pskit.config.timing import MEASURED, Distribution
 from pskit.core.policies import policy_class, policy_names
 
 Tree = dict[str, Any]
@@ -67,12 +68,16 @@ def overlay(weak: Tree, strong: Tree, path: tuple[str, ...] = ()) -> Tree:
 def _dependants(path: tuple[str, ...], strong: Tree) -> frozenset[str]:
     """Return the keys whose weaker values lose their meaning by what `strong` chooses at `path`."""
     match path:
+        case ("compute",) if strong.get("model") == MEASURED:
+            return _DISTRIBUTION_KEYS | {"per_item"}
         case ("compute",) | ("network", "latency") if "model" in strong:
             return _DISTRIBUTION_KEYS
+        case ("network", "staleness") if "law" in strong:
+            return frozenset(Staleness.model_fields) - {"drawn"}
         case ("ps",) if strong.get("policy") in policy_names():
             return foreign_ps_keys(policy_class(strong["policy"]))
         case ("app",) if isinstance(strong.get("name"), str):
             return foreign_app_keys(strong["name"])
         case ("run",) if strong.get("runtime") == "sim":
-            return frozenset({"time_scale"})
+            return frozenset(LIVE_ONLY)
     return frozenset()

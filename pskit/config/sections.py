@@ -1,23 +1,37 @@
 """The sections of a config: [app], [ps], [cluster], [compute], [network], [run]."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from pskit.apps import app_names
 from pskit.config.base import PositiveTime, Rate, Section, Time, broken_rule, not_one_of
-from pskit.config.timing import Distribution, Link, Pause, Straggler
+from pskit.config.staleness import Staleness
+from pskit.config.timing import MEASURED, Distribution, Link, Pause, Straggler
 from pskit.core.policies import UNBOUNDED, Policy, policy_class, policy_names
 
 LARGEST_CLUSTER = 100_000
 DEFAULT_SLACK = 8
+GATE = {"v0": 1.0, "v_schedule": "inverse-sqrt", "vap_variant": "aggregate"}
+"""Keys of [ps] of a policy with a gate, with their defaults."""
+SYNTHETIC = "synthetic"
 DEFAULT_TIME_SCALE = 0.2
 """With it 16 workers of the flagship experiment keep their times on two idle cores."""
+_REGRESSION = frozenset({"data", "data_seed", "samples", "dim", "noise", "noise_seed", "distance"})
+LIVE_ONLY = {
+    "time_scale": "virtual time has no scale",
+    "on_death": "in virtual time there is no process that could die",
+    "record": "a run in virtual time can be made again from its config, so it needs no record",
+    "publish": "a run in virtual time is over before anybody could look at it",
+}
 # Keys of [app] that only some of the built-in applications have; a user's own application has them all.
 APP_KEYS: dict[str, frozenset[str]] = {
     "mf": frozenset({"data", "rank", "reg", "biases", "clock_fraction", "holdout", "kernel"}),
-    "quadratic": frozenset({"dim", "noise"}),
+    "quadratic": frozenset({"dim", "noise", "noise_seed", "distance", "curvature", "random_start"}),
+    "absolute": _REGRESSION,
+    "huber": _REGRESSION | {"threshold"},
+    "logistic": _REGRESSION,
 }
 _OWN_APP = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
@@ -32,7 +46,8 @@ def foreign_app_keys(name: str) -> frozenset[str]:
 def foreign_ps_keys(policy: type[Policy]) -> frozenset[str]:
     """Return the keys of [ps] that `policy` leaves no choice in."""
     keys = set() if policy.takes_slack else {"slack"}
-    return frozenset(keys if policy.subscribes else keys | {"push"})
+    keys |= set() if policy.subscribes else {"push"}
+    return frozenset(keys if policy.gated else keys | set(GATE))
 
 
 class AppConfig(Section):
@@ -42,13 +57,17 @@ class AppConfig(Section):
     data: Annotated[
         str,
         Field(
-            min_length=1, description='the data: an embedded set such as "ml-small", or the path of a file'
+            min_length=1,
+            description='the data: an embedded set such as "ml-small", "synthetic" for a convex application, '
+            "or the path of a file",
         ),
     ] = "ml-small"
+    """Of a convex application: "synthetic"."""
     rank: Annotated[int, Field(ge=1, le=100_000, description="the number of factors, 1 or more")] = 32
     step: Annotated[float, Field(gt=0, description="the step size, above 0")] = 0.005
     schedule: Annotated[
-        Literal["constant", "inverse-sqrt"], Field(description="how the step size changes with the clock")
+        Literal["constant", "inverse-sqrt", "inverse-sqrt-t"],
+        Field(description="how the step size falls: with the clock, or with the clock-major index t"),
     ] = "constant"
     reg: Annotated[float, Field(ge=0, description="the weight of the l2 penalty, 0 or more")] = 0.05
     biases: Annotated[bool, Field(description="true to learn a bias per user and item, else false")] = False
@@ -74,6 +93,32 @@ class AppConfig(Section):
     noise: Annotated[
         float, Field(ge=0, description="the standard deviation of the gradient noise, 0 or more")
     ] = 1.0
+    noise_seed: Annotated[
+        int | None,
+        Field(ge=0, lt=2**63, description="the seed of samples and gradient noise alone, 0 or more"),
+    ] = None
+    """None: run.seed, which times and latencies always follow."""
+    distance: Annotated[
+        float | None, Field(gt=0, description="the distance from the start to the true parameters, above 0")
+    ] = None
+    """None: 1 in every coordinate."""
+    curvature: Annotated[
+        tuple[Annotated[float, Field(gt=0)], ...],
+        Field(strict=False, description="a list of curvatures, one above 0 for each unknown"),
+    ] = ()
+    """Empty: evenly spaced from 1 down to 1/4."""
+    random_start: Annotated[
+        bool, Field(description="true to start in a direction drawn from the noise seed, else false")
+    ] = False
+    samples: Annotated[
+        int, Field(ge=1, le=10**7, description="the number of synthetic samples, 1 or more")
+    ] = 1000
+    data_seed: Annotated[
+        int, Field(ge=0, lt=2**63, description="the seed of the synthetic data, 0 or more")
+    ] = 0
+    threshold: Annotated[
+        float, Field(gt=0, description="the residual at which the Huber loss turns linear, above 0")
+    ] = 0.1
     options: dict[str, Any] = Field(
         default_factory=dict, description="a table of your own application's keys"
     )
@@ -96,7 +141,19 @@ class AppConfig(Section):
                     raise broken_rule(
                         f'the application "{name}" has no key "{key}"; it belongs to "{owner}"', key
                     )
+            curvature = given.get("curvature")
+            if isinstance(curvature, list | tuple) and curvature:
+                given = {"dim": len(curvature)} | given
+            if APP_KEYS.get(name, frozenset()) >= _REGRESSION:
+                given = {"data": SYNTHETIC} | given
         return given
+
+    @model_validator(mode="after")
+    def _one_curvature_for_each_unknown(self) -> Self:
+        if self.curvature and len(self.curvature) != self.dim:
+            message = f"{len(self.curvature)} curvatures for dim = {self.dim} unknowns; give one for each"
+            raise broken_rule(message, "curvature")
+        return self
 
     @model_serializer(mode="wrap")
     def _leave_out_foreign_keys(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -123,6 +180,19 @@ class PsConfig(Section):
         Field(description="what a push carries: whole rows, or only the changed entries"),
     ] = None
     """None for a policy that does not push."""
+    v0: Annotated[
+        float | None,
+        Field(gt=0, description="the first threshold v_1 of what a view may lack in each entry, above 0"),
+    ] = None
+    """This and the next two: None for a policy without a gate."""
+    v_schedule: Annotated[
+        Literal["inverse-sqrt", "constant"] | None,
+        Field(description="how the threshold v_t falls with the count t of computations started"),
+    ] = None
+    vap_variant: Annotated[
+        Literal["aggregate", "per_worker"] | None,
+        Field(description="whether the sum of all unseen updates is bounded, or that of each worker"),
+    ] = None
 
     @field_validator("policy")
     @classmethod
@@ -153,8 +223,15 @@ class PsConfig(Section):
             raise broken_rule(f'the policy "{name}" {what}; leave slack out, or choose ssp or essp', "slack")
         if not policy.subscribes and "push" in given:
             raise broken_rule(f'the policy "{name}" pushes nothing; leave push out', "push")
+        for key in GATE:
+            if not policy.gated and given.get(key) is not None:
+                raise broken_rule(
+                    f'the policy "{name}" bounds no values; leave {key} out, or choose vap', key
+                )
         filled = {"slack": DEFAULT_SLACK if policy.takes_slack else 0} if bounded else {}
-        return filled | ({"push": "rows"} if policy.subscribes else {}) | given
+        return (
+            filled | ({"push": "rows"} if policy.subscribes else {}) | (GATE if policy.gated else {}) | given
+        )
 
 
 class ClusterConfig(Section):
@@ -175,8 +252,19 @@ class ClusterConfig(Section):
 
 
 class ComputeConfig(Distribution):
-    """The time that one clock computes: a draw of the distribution, plus `per_item` for each item of work."""
+    """The time that one clock computes: a draw of the distribution, plus `per_item` for each item of work.
 
+    Under the model "measured" it is the real time of the kernels, on the scale of the run.
+    """
+
+    model: Annotated[  # type: ignore[assignment]  # one more than a distribution has
+        Literal[
+            "constant", "uniform", "exponential", "lognormal", "pareto", "bimodal", "empirical", "measured"
+        ],
+        Field(
+            description='the distribution of the time X, which is added to floor; or "measured" (live only)'
+        ),
+    ]
     per_item: Annotated[Time, Field(description='the time per item of work, such as "2us"')] = 0
     reversion: Annotated[
         float,
@@ -190,6 +278,33 @@ class ComputeConfig(Distribution):
         tuple[Straggler, ...], Field(strict=False, description="a list of slow workers")
     ] = ()
     pauses: Annotated[tuple[Pause, ...], Field(strict=False, description="a list of pauses of workers")] = ()
+
+    @model_validator(mode="after")
+    def _nothing_is_added_to_what_is_measured(self) -> Self:
+        if self.model != MEASURED:
+            return self
+        for key in (
+            "floor",
+            "mean",
+            "low",
+            "high",
+            "cv",
+            "alpha",
+            "far",
+            "p_far",
+            "file",
+            "per_item",
+            "reversion",
+        ):
+            if getattr(self, key):
+                raise broken_rule(
+                    f'the model "{MEASURED}" takes the real time of the kernels; it has no {key}', key
+                )
+        for place, straggler in enumerate(self.stragglers):
+            if straggler.factor < 1:
+                message = "a computation that is measured cannot be made faster than it is; give 1 or more"
+                raise broken_rule(message, "stragglers", place, "factor")
+        return self
 
 
 class NetworkConfig(Section):
@@ -211,6 +326,10 @@ class NetworkConfig(Section):
             description='the time after which an unacknowledged message is sent again, above 0 such as "1s"'
         ),
     ] = 1_000_000_000
+    staleness: Annotated[
+        Staleness | None,
+        Field(description="a law of the ages of reads, for which pushes are held back by whole clocks"),
+    ] = None
     links: Annotated[
         tuple[Link, ...], Field(strict=False, description="a list of exceptions for single links")
     ] = ()
@@ -235,6 +354,22 @@ class RunConfig(Section):
         Literal["summary", "full"],
         Field(description="whether a keyed sample of the reads is stored, or every read"),
     ] = "summary"
+    record: Annotated[
+        bool | None, Field(description="true to store what `pskit replay` needs (live only), else false")
+    ] = None
+    """None: no."""
+    publish: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,29}$",
+            description="a name under which viewers see the run while it lasts (live only): 1 to 30 letters, "
+            "digits, dots, hyphens or underscores",
+        ),
+    ] = None
+    on_death: Annotated[
+        Literal["stop", "continue"] | None,
+        Field(description="what happens when a client's process dies (live only): the run stops or goes on"),
+    ] = None
     diverge_factor: Annotated[
         float,
         Field(
@@ -245,16 +380,30 @@ class RunConfig(Section):
         int, Field(ge=1, description="the number of clocks between evaluations, 1 or more")
     ] = 1
 
+    @field_validator("record")
+    @classmethod
+    def _no_is_the_default(cls, record: bool | None) -> bool | None:
+        return record or None
+
     @model_validator(mode="before")
     @classmethod
     def _only_real_time_has_a_scale(cls, given: Any) -> Any:
-        """Refuse a time scale in virtual time, and fill in the default of the live runtime."""
+        """Refuse in virtual time what belongs to real time, and fill in the defaults of the live runtime."""
         if not isinstance(given, dict):
             return given
         if given.get("runtime", "sim") == "live":
-            return {"time_scale": DEFAULT_TIME_SCALE} | given
-        if "time_scale" in given:
-            raise broken_rule(
-                'virtual time has no scale; leave time_scale out, or choose runtime = "live"', "time_scale"
-            )
+            filled: dict[str, Any] = {"time_scale": DEFAULT_TIME_SCALE, "on_death": "stop"}
+            if given.get("record") is True:
+                if given.get("on_death") == "continue":
+                    raise broken_rule("a run that goes on after a death cannot be replayed", "on_death")
+                if given.get("trace", "full") != "full":
+                    raise broken_rule(
+                        'a recorded run stores every read and message; leave trace out, or set it to "full"',
+                        "trace",
+                    )
+                filled["trace"] = "full"
+            return filled | given
+        for key, why in LIVE_ONLY.items():
+            if given.get(key):
+                raise broken_rule(f'{why}; leave {key} out, or choose runtime = "live"', key)
         return given

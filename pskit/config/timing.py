@@ -17,6 +17,8 @@ MODEL_PARAMETERS: dict[str, tuple[str, ...]] = {
     "bimodal": ("mean", "far", "p_far"),
     "empirical": ("file",),
 }
+MEASURED = "measured"
+"""Not a distribution: the real time of what is computed."""
 _PARAMETERS = sorted({name for names in MODEL_PARAMETERS.values() for name in names})
 
 _ENDPOINT = re.compile(r"(client|shard):(\*|0|[1-9][0-9]{0,8})")
@@ -50,6 +52,8 @@ class Distribution(Section):
 
     @model_validator(mode="after")
     def _only_the_models_parameters(self) -> Self:
+        if self.model not in MODEL_PARAMETERS:
+            return self
         needed = MODEL_PARAMETERS[self.model]
         takes = f'the model "{self.model}" takes floor, {" and ".join(needed)}'
         for name in _PARAMETERS:

@@ -1,11 +1,12 @@
 """`pskit bench`: runs the benchmarks of the source tree and collects their ratios.
 
-A benchmark is a file ``benchmarks/NAME.py`` with a function ``measure() -> list[Ratio]``. What it compares it
-measures interleaved, in one run: only ratios count.
+A benchmark is a file ``benchmarks/NAME.py`` with a function ``measure() -> list[Ratio]``; a ``-`` in the name
+is ``_`` in that of the file. What it compares it measures interleaved, in one run: only ratios count.
 """
 
 import difflib
 import importlib.util
+import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -48,7 +49,7 @@ def available() -> dict[str, Path]:
     InputError
         There are none: the package was installed without its source tree.
     """
-    found = {path.stem: path for path in sorted(FOLDER.glob("[!_]*.py"))}
+    found = {path.stem.replace("_", "-"): path for path in sorted(FOLDER.glob("[!_]*.py"))}
     if not found:
         raise InputError(
             f"{FOLDER}: no benchmarks there; they are part of the source tree, not of the package."
@@ -95,5 +96,6 @@ def _load(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where a child process finds what it is to call
     spec.loader.exec_module(module)
     return module

@@ -99,6 +99,8 @@ def described(system: System) -> str:
     """A system in a line."""
     policy = f"{system.policy}{' with deltas' if system.deltas else ''}, slack {system.slack}"
     size = f"{system.clients} clients x {system.threads} workers, {system.shards} shards x {system.rows} rows"
+    if system.gated:
+        policy += f", {system.variant}, v0 = {system.v0:g} {system.schedule}"
     more = [f"caches of {system.capacity} rows"] if system.capacity else []
     more += [name for name in ("evictions", "lossy", "trim") if getattr(system, name)]
     scripts = [f"worker {w}: {text}" for w, text in sorted(system.scripts.items())]

@@ -10,6 +10,8 @@ import numpy.typing as npt
 from pskit.core.kernels import norms
 from pskit.core.layout import Layout
 from pskit.core.messages import Oplog
+from pskit.core.policies import policy_class
+from pskit.errors import InputError
 
 if TYPE_CHECKING:
     from pskit.config import Config
@@ -72,6 +74,12 @@ class Runtime(Protocol):
     def estimate_bytes(self, cfg: "Config", layout: Layout) -> int:
         """Estimated peak memory of a run."""
 
+    def no_gate(self, cfg: "Config") -> str | None:
+        """Why a policy with a gate cannot be had here, to follow a colon; None where it can.
+
+        Such a policy is enforced by global knowledge: something must see all processes at once.
+        """
+
     def execute(
         self, cfg: "Config", app: Any, layout: Layout, threads: int | None, report: Report | None
     ) -> Execution:
@@ -82,6 +90,29 @@ class Runtime(Protocol):
         threads : int or None
             For large kernels where the runtime has one process; None: all cores.
         """
+
+
+def check_gate(cfg: "Config", runtime: Runtime, layout: Layout) -> None:
+    """Refuse a policy with a gate on a runtime that cannot have one, or with a cache that is too small.
+
+    Raises
+    ------
+    InputError
+        With the reason.
+    """
+    if not policy_class(cfg.ps.policy).gated:
+        return
+    if 0 < cfg.ps.cache_rows < layout.n_rows:
+        raise InputError(
+            f"ps.cache_rows = {cfg.ps.cache_rows}: under the policy {cfg.ps.policy!r} a computation starts "
+            f"with all its rows in the cache, so it must hold all {layout.n_rows} rows of this application; "
+            "0 means that"
+        )
+    reason = runtime.no_gate(cfg)
+    if reason is not None:
+        raise InputError(
+            f"ps.policy = {cfg.ps.policy!r} is not possible with run.runtime = {cfg.run.runtime!r}: {reason}"
+        )
 
 
 def runtime_named(name: str) -> Runtime:

@@ -7,6 +7,7 @@ import numpy as np
 
 from pskit.apps.base import InitContext, TableSpec, Worker
 from pskit.apps.calls import calling, fault
+from pskit.apps.terms import constants
 from pskit.core.kernels import first_non_finite
 from pskit.core.layout import Layout
 from pskit.errors import InputError
@@ -109,6 +110,24 @@ class Guarded:
         with calling(self.name, "describe()"):
             return self.name if describe is None else str(describe(cfg))
 
+    def constants(self, cfg: Any) -> dict[str, Any] | None:
+        """Of a convex application what is known of its terms; None of another."""
+        terms = getattr(self.app, "terms", None)
+        with calling(self.name, "terms()"):
+            return None if terms is None else constants(terms(cfg))
+
+    def lipschitz_inf(self, cfg: Any) -> float | None:
+        """Bound of the largest entry of every gradient; None where the application knows of none."""
+        says = getattr(self.app, "lipschitz_inf", None)
+        with calling(self.name, "lipschitz_inf()"):
+            value = None if says is None else says(cfg)
+            return None if value is None else self._size("lipschitz_inf()", value)
+
+    def step_at(self, cfg: Any, worker: int, clock: int, start: int) -> float:
+        """Step of the computation number ``start``, which ``worker`` starts at ``clock``."""
+        with calling(self.name, "step_at()", worker, clock):
+            return self._size("step_at()", self.app.step_at(cfg, worker, clock, start))
+
     def working_bytes(self, cfg: Any) -> int:
         """What the application says that one worker needs of its own, bytes; 0 where it says nothing."""
         says = getattr(self.app, "working_bytes", None)
@@ -119,6 +138,11 @@ class Guarded:
         if not isinstance(name, str):
             raise fault(self.name, "objective()", f"names of metrics are text, got {_shown(name)}")
         return name
+
+    def _size(self, what: str, value: Any) -> float:
+        if np.ndim(value) == 0 and np.asarray(value).dtype.kind in "fiu" and 0 <= value < np.inf:
+            return float(value)
+        raise fault(self.name, what, f"it must give a number of 0 or more, got {_shown(value)}")
 
     def _number(self, name: str, value: Any) -> float:
         if np.ndim(value) == 0 and np.asarray(value).dtype.kind in "fiub":

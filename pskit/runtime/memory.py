@@ -9,11 +9,13 @@ from pskit.core.policies import policy_class
 from pskit.core.rows import first_slots
 from pskit.errors import InputError
 from pskit.trace.recorder import MESSAGE_CAP, READ_CAP
+from pskit.trace.starts import VALUE_CAP
 
 BASE_BYTES = 160 << 20
 """Interpreter, NumPy, numba and the compiled kernels."""
 MESSAGE_BYTES = 64  # one recorded message
 READ_BYTES = 64  # one recorded row of a read
+VALUE_BYTES = 60  # one recorded entry of a view and an update, while the columns are put together
 ROW_BYTES = 20  # what layout and shard keep of a row beside its values
 SLOT_BYTES = 5  # what a pool keeps of a row version beside its values
 
@@ -29,6 +31,8 @@ def estimate_bytes(cfg: Any, layout: Layout) -> int:
     table_bytes = int(sum(t.rows * b for t, b in zip(layout.tables, layout.row_bytes, strict=True)))
     policy = policy_class(cfg.ps.policy)
     spread = 2 if policy.subscribes else min(clients, 2 + (cfg.ps.slack or 0))
+    if policy.gated:  # every INC makes versions, and clients take them in at their own pace
+        spread = clients + 1
     versions = 3 * (1 + spread)  # of every row: while a pool doubles, old and new exist
     pools = sum(
         max(versions * t.rows, first_slots(t.rows)) * (b + SLOT_BYTES)
@@ -37,6 +41,7 @@ def estimate_bytes(cfg: Any, layout: Layout) -> int:
     caches = clients * rows * (4 + 4 + 8 + 4 * threads + 2 + (4 * threads if policy.refetches else 0))
     subscriptions = clients * rows * (2 if cfg.ps.push == "deltas" else 1) if policy.subscribes else 0
     recorded = READ_CAP * READ_BYTES + MESSAGE_CAP * MESSAGE_BYTES
+    recorded += VALUE_CAP * VALUE_BYTES if policy.gated else 0
     return BASE_BYTES + 4 * table_bytes + rows * ROW_BYTES + pools + caches + subscriptions + recorded
 
 

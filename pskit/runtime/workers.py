@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, Future
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from pskit.apps.base import Clock, Compute, Get, Worker
 from pskit.apps.calls import FAULTS, fault
@@ -12,12 +12,21 @@ from pskit.core.messages import Effect, ProtocolViolation, Read
 from pskit.emulation.compute import ComputeModel
 from pskit.errors import AppError, InputError
 from pskit.runtime.events import FINISH, LATEST, EventQueue, too_late
+from pskit.runtime.hits import hits
+from pskit.runtime.recording import record_unit
 from pskit.trace.recorder import Recorder
 
 NO_FAULTS = (InputError, AppError, NonFiniteUpdate, ProtocolViolation)
 """What may come out of user code and says itself what it is."""
 POOL_FROM_COST = 20_000
 """Items of work from which a kernel is worth handing to the thread pool; a matter of speed only."""
+
+
+class Pause(NamedTuple):
+    """Command: nothing, until the worker is resumed from outside; see `pskit.runtime.session`."""
+
+
+PAUSE = Pause()
 
 
 class Driver:
@@ -72,6 +81,8 @@ class Driver:
     ) -> None:
         self.worker, self._work, self._client, self._compute = worker.worker, work, client, compute
         self._ps = worker
+        worker.steps = recorder.steps
+        worker.serve_at_once(hits(worker.worker, client, queue, recorder))
         self._queue, self._recorder, self._pool, self._carry_out = queue, recorder, pool, carry_out
         self.clock = 0
         self.done = False
@@ -85,6 +96,10 @@ class Driver:
         """Remember when the open update unit got its first INC."""
         if self._t_inc < 0:
             self._t_inc = self._queue.now
+
+    def number(self, start: int) -> None:
+        """The arbiter has numbered the computation that is about to start."""
+        self._ps.start_index = start
 
     def read_done(self, read: Read) -> None:
         """A GET that had to wait is complete: go on."""
@@ -145,7 +160,14 @@ class Driver:
                 self._end_clock()
                 value = None
                 continue
+            if kind is Pause:
+                return
             raise self._fault("work()", f"it awaited a {kind.__name__}; await only what ps offers")
+
+    def give_up(self) -> None:
+        """Give up the GET that the worker waits in; the copies that were asked for come all the same."""
+        self.waiting_for = None
+        self._client.give_up(self.worker)
 
     def close(self) -> None:
         """Give up the coroutine, wherever it is; a run may end before it has even started.
@@ -161,23 +183,30 @@ class Driver:
             duration = self._compute.duration(now, self.clock, command.cost, self._first)
         except OverflowError:  # a time so long that not even a float holds it
             duration = LATEST + 1
-        if now + duration > LATEST:
-            raise too_late(f"a computation of worker {self.worker} at clock {self.clock}", "[compute]")
+        self._check_end(now + duration)
         self._first = False
+        self._queue.add(now + duration, FINISH, self.worker, self.worker, (duration, self._perform(command)))
+
+    def _check_end(self, end: int) -> None:
+        if end > LATEST:
+            raise too_late(f"a computation of worker {self.worker} at clock {self.clock}", "[compute]")
+
+    def _perform(self, command: Compute) -> Any:
+        """Run the kernel: its result, or the future of it."""
         if self._pool is not None and command.cost >= POOL_FROM_COST:
-            result: Any = self._pool.submit(command.fn, *command.arrays)
-        else:
-            try:
-                result = command.fn(*command.arrays)
-            except NO_FAULTS:
-                raise
-            except FAULTS as error:
-                raise self._fault("a compute kernel", error) from error
-        self._queue.add(now + duration, FINISH, self.worker, self.worker, (duration, result))
+            return self._pool.submit(command.fn, *command.arrays)
+        try:
+            return command.fn(*command.arrays)
+        except NO_FAULTS:
+            raise
+        except FAULTS as error:
+            raise self._fault("a compute kernel", error) from error
 
     def _end_clock(self) -> None:
         now = self._queue.now
         effects = self._client.clock(self.worker, self._first_inc(), now)
+        if self._recorder.rows is not None:
+            record_unit(self._recorder.rows, effects)
         self._recorder.clock(self.worker, self.clock, self._t_begin, now, self._t_compute, self._t_wait)
         self.clock += 1
         self._t_begin, self._t_compute, self._t_wait, self._t_inc, self._first = now, 0, 0, -1, True
@@ -186,6 +215,8 @@ class Driver:
     def _leave(self) -> None:
         self.done = True
         effects = self._client.leave(self.worker, self._first_inc(), self._queue.now)
+        if self._recorder.rows is not None:
+            record_unit(self._recorder.rows, effects)
         self._carry_out(self._client.client, effects)
 
     def _fault(self, what: str, error: BaseException | str) -> AppError:
@@ -200,3 +231,6 @@ class Driver:
             self._queue.now, read.worker, read.clock, read.rows, read.version, read.own_from, read.own_upto,
             read.age, read.hit, waited,
         )  # fmt: skip
+        steps = self._recorder.steps
+        if steps is not None:
+            steps.view(self._queue.now, read.worker, read.clock, read.rows, read.views)

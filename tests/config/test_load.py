@@ -124,7 +124,7 @@ stragglers = [
         (
             "[ps]\nslak = 8\n",
             'run.toml, line 2: ps.slak = 8: unknown key "slak"; did you mean "slack"? '
-            "Allowed: policy, slack, shards, cache_rows, push.",
+            "Allowed: policy, slack, shards, cache_rows, push, v0, v_schedule, vap_variant.",
         ),
         (
             "[ps]\npolicy = 'ssp'\nslack = -1\n",
@@ -134,7 +134,7 @@ stragglers = [
         (
             "\n\nps.policy = 'spp'\n",
             'run.toml, line 3: ps.policy = "spp": unknown policy; did you mean "ssp"? '
-            "Allowed: bsp, ssp, essp, asp, module:Class.",
+            "Allowed: bsp, ssp, essp, asp, vap, module:Class.",
         ),
         (
             '[compute]\nmean = "5mss"\n',

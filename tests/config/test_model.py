@@ -319,3 +319,33 @@ def test_only_the_live_runtime_has_a_time_scale() -> None:
     assert Config(run={"runtime": "live", "time_scale": 2}).to_dict()["run"]["time_scale"] == 2.0
     assert "above 0" in refused(run={"runtime": "live", "time_scale": 0})
     assert "at most 1000" in refused(run={"runtime": "live", "time_scale": 1001})
+
+
+def test_keys_of_the_gate_have_defaults_under_vap_only():
+    ps = Config(ps={"policy": "vap"}).ps
+    assert (ps.v0, ps.v_schedule, ps.vap_variant, ps.push, ps.slack) == (
+        1.0, "inverse-sqrt", "aggregate", "rows", None,
+    )  # fmt: skip
+    assert Config(ps={"policy": "vap", "v0": 3, "push": "deltas"}).ps.v0 == 3.0
+    assert not {"v0", "v_schedule", "vap_variant"} & Config().to_dict()["ps"].keys()
+    cfg = Config(ps={"policy": "vap", "v0": 0.25})
+    assert Config(**cfg.to_dict()) == cfg
+
+
+@pytest.mark.parametrize(
+    ("ps", "message"),
+    [
+        ({"v0": 1.0}, r'ps\.v0 = 1\.0: the policy "essp" bounds no values; leave v0 out, or choose vap'),
+        ({"policy": "ssp", "vap_variant": "aggregate"}, r"ps\.vap_variant.*bounds no values"),
+        ({"policy": "vap", "v0": 0}, r"ps\.v0 = 0: must be above 0"),
+        ({"policy": "vap", "v0": -1.0}, r"ps\.v0 = -1\.0: must be above 0"),
+        ({"policy": "vap", "v0": "1"}, r"ps\.v0"),
+        ({"policy": "vap", "v0": float("nan")}, r"ps\.v0"),
+        ({"policy": "vap", "vap_variant": "sum"}, r'ps\.vap_variant = "sum".*aggregate'),
+        ({"policy": "vap", "v_schedule": "linear"}, r'ps\.v_schedule = "linear".*inverse-sqrt'),
+        ({"policy": "vap", "slack": 2}, r'ps\.slack = 2: the policy "vap" has no bound'),
+    ],
+)
+def test_wrong_keys_of_the_gate(ps, message):
+    with pytest.raises(InputError, match=message):
+        Config(ps=ps)

@@ -70,7 +70,9 @@ def test_all_that_can_be_asked_for(run):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--policy", "vap"], "no policy 'vap'"),
+        (["--policy", "sap"], "no policy 'sap'"),
+        (["--v0", "1"], "v0: policy 'essp' has no gate"),
+        (["--policy", "vap", "--variant", "sum"], "variant must be one of aggregate, per_worker"),
         (["--policy", "bsp", "--slack", "1"], "takes no slack"),
         (["--leave", "0"], "--leave '0': expected WORKER:CLOCKS, such as 0:1"),
         (["--leave", "0:x"], "expected WORKER:CLOCKS"),

@@ -17,12 +17,12 @@ class SerialTwin:
     Starts from the initial tables and draws from the streams of the run it is compared with.
     """
 
-    def __init__(self, cfg, app, run):
+    def __init__(self, cfg, app, run, worker=0, workers=1):
         self.layout = Layout(app.tables(cfg))
         self.tables = {name: table.copy() for name, table in run.outcome.initial.items()}
         self.stream = run.simulation.stream
         self.open = {}
-        self.work = app.work(Worker(0, 1, cfg, self.layout, self))
+        self.work = app.work(Worker(worker, workers, cfg, self.layout, self))
 
     def inc(self, worker, table, rows, delta):
         for row, values in zip(rows.tolist(), delta, strict=True):

@@ -1,15 +1,18 @@
 """One anonymous segment of memory that all processes of a run share.
 
-It has no name: the file descriptor is handed to the children, and the memory goes with the last process that
-has it, however that one ends. So a kill of any process leaves nothing behind, and no resource tracker is
-involved. Everything in it is a NumPy view by offset.
+It has no name, unless the run is published: the file descriptor is handed to the children, and the memory
+goes with the last process that has it, however that one ends. So a kill of any process leaves nothing behind,
+and no resource tracker is involved. What becomes of a name is told in `pskit.runtime.live.names`. Everything
+in it is a NumPy view by offset.
 """
 
 import contextlib
+import fcntl
 import math
 import mmap
 import os
 import tempfile
+from collections.abc import Iterator
 from multiprocessing import reduction
 from types import TracebackType
 from typing import Any, Self
@@ -18,8 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pskit.errors import InputError
+from pskit.runtime.live import names
 from pskit.runtime.memory import available_bytes
 
+PAGE = mmap.PAGESIZE
 ALIGNMENT = 64
 """Offsets are multiples of a cache line, so that words of different writers never share one."""
 _SHM = "/dev/shm"
@@ -41,31 +46,77 @@ class Arena:
     nbytes : int
     """
 
-    def __init__(self, fd: int, nbytes: int) -> None:
-        self._fd, self.nbytes = fd, nbytes
-        self._map: mmap.mmap | None = mmap.mmap(fd, nbytes)
+    def __init__(
+        self, fd: int, nbytes: int, limited: bool = False, name: str | None = None, writable: bool = True
+    ) -> None:
+        self._fd, self.nbytes, self._limited, self._name = fd, nbytes, limited, name
+        self._map: mmap.mmap | None = mmap.mmap(
+            fd, nbytes, prot=mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
+        )
 
     @classmethod
-    def create(cls, nbytes: int) -> Self:
-        """Open a new segment of ``nbytes`` bytes, all of it backed by memory from the start.
+    def create(
+        cls, nbytes: int, committed: int | None = None, name: str | None = None, more: int = 0
+    ) -> Self:
+        """Open a new segment.
+
+        Parameters
+        ----------
+        nbytes : int
+        committed : int, optional
+            So many bytes are backed by memory from the start (default: all). The rest is address space,
+            which takes memory when it is used; see `commit`.
+        name : str, optional
+            Under which others can look at it. Whoever created it takes the name back by closing it.
+        more : int
+            Bytes of address space that will be used for certain.
 
         Raises
         ------
         InputError
             When there is not enough memory; says how much is needed and how much there is.
         """
-        check_space(nbytes, available_bytes(), "of memory")
-        fd = _anonymous_file(nbytes)
+        committed = nbytes if committed is None else committed
+        check_space(committed + more, available_bytes(), "of memory")
+        if name is None:
+            fd, limited = _anonymous_file(committed)
+        else:
+            _check_folder(committed + more)
+            fd, limited = names.make(name), True
         try:
             os.ftruncate(fd, nbytes)
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(fd, 0, nbytes)  # a hole that finds no memory later is a SIGBUS
-            return cls(fd, nbytes)
+            _back(fd, 0, committed)
+            return cls(fd, nbytes, limited, name)
         except OSError as error:
             os.close(fd)
+            if name is not None:
+                names.take_back(name)
             raise InputError(
-                f"no shared memory of {_mib(nbytes)}: {error.strerror}; use fewer clients or smaller tables"
+                f"no shared memory of {_mib(committed)}: {error.strerror}; use fewer clients or smaller "
+                "tables"
             ) from error
+
+    @classmethod
+    def of(cls, fd: int) -> Self:
+        """Look at the segment of a descriptor, which is closed with it; nothing can be changed."""
+        size = os.fstat(fd).st_size
+        if size == 0:
+            os.close(fd)
+            raise InputError("this shared memory is empty so far")
+        return cls(fd, size, writable=False)
+
+    def commit(self, offset: int, nbytes: int) -> bool:
+        """Make sure that there is memory behind these bytes; False when there is none.
+
+        Anonymous memory is as limited as a process' own, and comes when it is used. That of a file system
+        has to be asked for: a hole that finds no memory when it is used is a SIGBUS.
+        """
+        if self._limited:
+            try:
+                _back(self._fd, offset, nbytes)
+            except OSError:
+                return False
+        return True
 
     def view(self, offset: int, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """Array over the bytes from ``offset``, a multiple of 64."""
@@ -74,6 +125,19 @@ class Arena:
         # frombuffer holds on to the memory, as np.ndarray(buffer=...) does not: no view outlives its bytes.
         return np.frombuffer(self._map, dtype, math.prod(shape), offset).reshape(shape)
 
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Context: nobody else is in it, in no process.
+
+        The lock is one of the kernel's, on the file: it goes with the process that holds it, however that
+        ends.
+        """
+        fcntl.lockf(self._fd, fcntl.LOCK_EX, 1)
+        try:
+            yield
+        finally:
+            fcntl.lockf(self._fd, fcntl.LOCK_UN, 1)
+
     def close(self) -> None:
         """Give the segment up; the memory goes with the last view of it."""
         if self._map is not None:
@@ -81,6 +145,8 @@ class Arena:
                 self._map.close()
             self._map = None
             os.close(self._fd)
+            if self._name is not None:
+                names.take_back(self._name)
 
     def __enter__(self) -> Self:
         return self
@@ -91,7 +157,7 @@ class Arena:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _received, (reduction.DupFd(self._fd), self.nbytes)
+        return _received, (reduction.DupFd(self._fd), self.nbytes, self._limited)
 
 
 def check_space(needed: int, available: int | None, where: str) -> None:
@@ -113,18 +179,28 @@ def _mib(nbytes: int) -> str:
     return f"{nbytes / 2**20:,.0f} MiB"
 
 
-def _anonymous_file(nbytes: int) -> int:
+def _check_folder(nbytes: int) -> None:
+    if os.path.isdir(_SHM):
+        room = os.statvfs(_SHM)
+        check_space(nbytes, room.f_bavail * room.f_frsize, f"in {_SHM}")
+
+
+def _back(fd: int, offset: int, nbytes: int) -> None:
+    if nbytes and hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(fd, offset, nbytes)
+
+
+def _anonymous_file(nbytes: int) -> tuple[int, bool]:
+    """A file without a name, and whether a file system limits its size."""
     if hasattr(os, "memfd_create"):
-        return os.memfd_create("pskit", os.MFD_CLOEXEC)
+        return os.memfd_create("pskit", os.MFD_CLOEXEC), False
     # Without memfd: a file that loses its name at once, in memory where the system has such a place.
+    _check_folder(nbytes)
     folder = _SHM if os.path.isdir(_SHM) else None
-    if folder is not None and hasattr(os, "statvfs"):
-        room = os.statvfs(folder)
-        check_space(nbytes, room.f_bavail * room.f_frsize, f"in {folder}")
     fd, path = tempfile.mkstemp(prefix="pskit-", dir=folder)
     os.unlink(path)
-    return fd
+    return fd, True
 
 
-def _received(handle: Any, nbytes: int) -> Arena:
-    return Arena(handle.detach(), nbytes)
+def _received(handle: Any, nbytes: int, limited: bool) -> Arena:
+    return Arena(handle.detach(), nbytes, limited)

@@ -7,6 +7,7 @@ import numba
 from pskit.emulation.network import Cards
 from pskit.runtime.live.atomics import compare_and_swap, load_acquire
 from pskit.runtime.live.plan import LINE, Words
+from pskit.runtime.live.timebase import NEVER
 
 
 @numba.njit(cache=True, nogil=True)
@@ -34,4 +35,14 @@ class SharedCards(Cards):
         self._words = words
 
     def occupy(self, card: int, now: int, duration: int) -> int:
-        return int(occupy(self._words, card * LINE, now, duration))
+        """Queue a message at a card, see `Cards.occupy`.
+
+        Raises
+        ------
+        OverflowError
+            When the card would be busy for longer than any run: beyond that words would wrap around.
+        """
+        departure = int(occupy(self._words, card * LINE, now, duration)) if now + duration < NEVER else NEVER
+        if departure >= NEVER:
+            raise OverflowError(f"a network card would be busy until {now + duration} ns or longer")
+        return departure

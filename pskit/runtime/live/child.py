@@ -8,9 +8,12 @@ from multiprocessing import connection, parent_process
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
+from pskit.core.policies import policy_class
 from pskit.errors import AppError, InputError
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.client import ClientProcess
+from pskit.runtime.live.gated import GatedClientProcess, GatedServerProcess
+from pskit.runtime.live.names import take_back
 from pskit.runtime.live.parts import Part
 from pskit.runtime.live.server import ServerProcess
 from pskit.runtime.live.warmup import rehearse
@@ -36,7 +39,9 @@ class Failed(NamedTuple):
 
 
 class Collect(NamedTuple):
-    """To a child: all have stopped, hand over your part."""
+    """To a child: all have stopped, hand over your part; the clients ``lost`` have died."""
+
+    lost: tuple[int, ...]
 
 
 Report = Ready | Stopped | Failed | Part
@@ -55,19 +60,20 @@ def main(
     Reports `Ready`, `Stopped` and at last its `Part` to the launcher, or `Failed`.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the launcher, which stops the run
-    threading.Thread(target=_die_with_the_launcher, daemon=True).start()
     try:
-        kind = ServerProcess if me == cfg.cluster.clients else ClientProcess
-        process = kind(me, cfg, arena, own_bell, bells)
+        threading.Thread(target=_die_with_the_launcher, args=(cfg.run.publish,), daemon=True).start()
+        gated = policy_class(cfg.ps.policy).gated
+        server, client = (GatedServerProcess, GatedClientProcess) if gated else (ServerProcess, ClientProcess)
+        process = (server if me == cfg.cluster.clients else client)(me, cfg, arena, own_bell, bells)
         rehearse(cfg.ps.policy, cfg.ps.push, [t.dtype for t in process.layout.tables], cfg.ps.cache_rows)
         _tell(launcher, Ready())
         process.run()
         _tell(launcher, Stopped())
         try:
-            launcher.recv()
+            order: Collect = launcher.recv()
         except EOFError:
             return  # the launcher has given up
-        _tell(launcher, process.part())
+        _tell(launcher, process.part(order.lost))
         process.close()
     except Exception as error:
         plain = next((kind for kind in (InputError, AppError) if isinstance(error, kind)), None)
@@ -83,9 +89,14 @@ def _tell(launcher: Connection, report: Report) -> None:
         raise SystemExit(1) from None
 
 
-def _die_with_the_launcher() -> None:
-    """Wait for the end of the launcher, of which under forkserver this is no child, and follow it."""
+def _die_with_the_launcher(name: str | None) -> None:
+    """Wait for the end of the launcher, of which under forkserver this is no child, and follow it.
+
+    A name of the arena is taken back, as the launcher cannot do it any more.
+    """
     parent = parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
+        if name is not None:
+            take_back(name)
         os._exit(1)

@@ -8,7 +8,7 @@ What becomes visible while no worker waits is taken in when the next one needs i
 The process sleeps until then.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
@@ -18,17 +18,21 @@ import numpy.typing as npt
 
 from pskit.apps.base import Worker
 from pskit.core.client import Client, NonFiniteUpdate
+from pskit.core.gated import GatedClient
+from pskit.core.kernels import add_rows
 from pskit.core.layout import RowIds
 from pskit.core.messages import Effect, Message, Read, Slots, ToShard, Values
 from pskit.core.policies import make_policy
-from pskit.emulation.compute import ComputeModel
+from pskit.emulation.compute import MEASURED, ComputeModel
 from pskit.emulation.streams import Stream
 from pskit.runtime.base import Tables
 from pskit.runtime.evaluation import tables_of
 from pskit.runtime.events import EventQueue
 from pskit.runtime.live.arena import Arena
+from pskit.runtime.live.measured import MeasuredDriver
 from pskit.runtime.live.plan import CLOCK, COMPUTING, EARLY, LEFT, NEED, WAITING_ROWS
 from pskit.runtime.live.process import LiveProcess
+from pskit.runtime.live.tables import move_on
 from pskit.runtime.live.timebase import NEVER
 from pskit.runtime.live.warmup import Primed
 from pskit.runtime.workers import Driver
@@ -37,12 +41,30 @@ if TYPE_CHECKING:
     from pskit.config import Config
 
 
+class Clocks:
+    """Counts clocks of workers, each once; what is told of a worker's clocks comes in their order.
+
+    Attributes
+    ----------
+    count : int
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._last: dict[int, int] = {}
+
+    def add(self, worker: int, clock: int) -> None:
+        """Count ``clock`` of ``worker``, unless that was done."""
+        self.count += self._last.get(worker) != clock
+        self._last[worker] = clock
+
+
 class Agenda(EventQueue):
     """Ends of computations; notices those whose real work is over only after their modelled end.
 
     Attributes
     ----------
-    overran : set of (worker, clock)
+    overran : Clocks
     """
 
     __slots__ = ("_clock_of", "_time", "overran")
@@ -50,12 +72,12 @@ class Agenda(EventQueue):
     def __init__(self, time: Callable[[], int], clock_of: Callable[[int], int]) -> None:
         super().__init__()
         self._time, self._clock_of = time, clock_of
-        self.overran: set[tuple[int, int]] = set()
+        self.overran = Clocks()
 
     def add(self, time: int, kind: int, dst: int, src: int, payload: Any) -> None:
         """Schedule the end of a computation of worker ``dst``, whose real work is done."""
         if self._time() > time:
-            self.overran.add((dst, self._clock_of(dst)))
+            self.overran.add(dst, self._clock_of(dst))
         super().add(time, kind, dst, src, payload)
 
 
@@ -68,17 +90,29 @@ class ClientProcess(LiveProcess):
         super().__init__(me, cfg, arena, own_bell, bells)
         threads, seed = cfg.cluster.threads, cfg.run.seed
         workers = range(me * threads, (me + 1) * threads)
-        self.client = Client(me, workers, self.layout, make_policy(cfg.ps), self.pools, cfg.ps.cache_rows)
-        self._agenda = self.agenda = Agenda(lambda: self.time.now(), lambda w: self.drivers[w].clock)
+        policy = make_policy(cfg.ps)
+        client = GatedClient if policy.gated else Client
+        self.client = client(me, workers, self.layout, policy, self.pools, cfg.ps.cache_rows)
+        self._cache_number = self.tables_in_arena.share(me, self.client.cache)
+        measured = cfg.compute.model == MEASURED
+        agenda = Agenda(lambda: self.time.now(), lambda w: self.drivers[w].clock)
+        self._overran = agenda.overran
+        if not measured:  # a computation that is measured is over when it ends on the agenda
+            self.agenda = agenda
         self.drivers: dict[int, Driver] = {}
         works: list[Any] = []
         for w in workers:
             ps = Worker(w, cfg.workers, cfg, self.layout, self)
             works.append(Primed(self.app.work(ps)))
-            self.drivers[w] = Driver(
+            given = (
                 ps, works[-1], self.client, ComputeModel(cfg.compute, seed, w), self.agenda,
                 self.recorder, None, self._carry_out,
             )  # fmt: skip
+            self.drivers[w] = (
+                MeasuredDriver(*given, emulated=lambda: self.time.now(), crowded=self._overran.add)
+                if measured
+                else Driver(*given)
+            )
         self._waiting_since: dict[int, int] = {}
         self.incs = tables_of(self.layout)
         self._touched = {name: np.zeros(len(table), np.bool_) for name, table in self.incs.items()}
@@ -91,9 +125,13 @@ class ClientProcess(LiveProcess):
         """INC of a worker, see `Client.inc`."""
         self.drivers[worker].inc_made()
         self.client.inc(worker, table, rows, delta)
-        name, local = self.layout.tables[table].name, rows - self.layout.offsets[table]
-        self.incs[name][local] += delta
-        self._touched[name][local] = True
+        self._sum_up(table, rows, delta)
+
+    def _sum_up(self, table: int, rows: RowIds, delta: Values) -> None:
+        """Add an INC to the sum of all."""
+        name, offset = self.layout.tables[table].name, self.layout.offsets[table]
+        add_rows(self.incs[name], rows, offset, delta)
+        self._touched[name][rows - offset] = True
 
     def stream(self, *key: int | str) -> Stream:
         """A stream of its own for ``key``."""
@@ -109,7 +147,10 @@ class ClientProcess(LiveProcess):
         self._go_on(who, partial(self.drivers[who].finished, payload))
 
     def receive(self, dst: int, src: int, message: Message) -> None:
-        self._carry_out(dst, self.client.receive(src - self.n_clients, message))
+        move_on(self._cache_number)
+        effects = self.client.receive(src - self.n_clients, message)
+        move_on(self._cache_number)
+        self._carry_out(dst, effects)
 
     def ready_since(self) -> int:
         first = min(self._waiting_since.values(), default=NEVER)
@@ -124,8 +165,12 @@ class ClientProcess(LiveProcess):
             elif type(effect) is Read:
                 reads.append(effect)
         for read in reads:
-            del self._waiting_since[read.worker]
-            self._go_on(read.worker, partial(self.drivers[read.worker].read_done, read))
+            self._read(read)
+
+    def _read(self, read: Read) -> None:
+        """A GET that had to wait is complete."""
+        self._waiting_since.pop(read.worker, None)
+        self._go_on(read.worker, partial(self.drivers[read.worker].read_done, read))
 
     def _go_on(self, worker: int, how: Callable[[], None]) -> None:
         """Let a worker go on, and show where it has come to."""
@@ -150,7 +195,7 @@ class ClientProcess(LiveProcess):
     # -- the end -----------------------------------------------------------------------------------
 
     def overran(self) -> int:
-        return len(self._agenda.overran)
+        return self._overran.count
 
     def roots(self) -> list[tuple[RowIds, Slots]]:
         return self.client.alive()
@@ -160,7 +205,7 @@ class ClientProcess(LiveProcess):
         for driver in self.drivers.values():
             driver.close()
 
-    def tables(self) -> Tables:
+    def tables(self, lost: Collection[int]) -> Tables:
         tables: Tables = {}
         for name, touched in self._touched.items():
             rows: npt.NDArray[np.int64] = np.flatnonzero(touched)

@@ -18,6 +18,7 @@ from pskit.core.channel import Ack, Segment
 from pskit.core.layout import RowIds
 from pskit.core.messages import (
     Entries,
+    Increment,
     Message,
     Oplog,
     Part,
@@ -37,7 +38,10 @@ KIND: dict[type, int] = {
     t: MESSAGE_KINDS.index(t.__name__.lower()) for t in (Request, Reply, Oplog, Push, Unsubscribe, Ack)
 }
 _TYPE = {kind: message_type for message_type, kind in KIND.items()}
+KIND[Increment] = KIND[Oplog]
 
+LEAVING, INCREMENT = 1, 2
+"""Words of an oplog: its worker leaves; it left at INC. Otherwise 0."""
 NO_SEGMENT = -1
 WORD = 8
 
@@ -126,6 +130,7 @@ class Codec:
         self._pools, self._layout = pools, pools.layout
         self._encoders: dict[type, Callable[[Any, Encoded], None]] = {
             Oplog: self._put_oplog,
+            Increment: self._put_oplog,
             Request: self._put_request,
             Reply: self._put_reply,
             Push: self._put_push,
@@ -175,20 +180,22 @@ class Codec:
     # -- from clients ------------------------------------------------------------------------------
 
     def _put_oplog(self, m: Oplog, out: Encoded) -> None:
-        out.words(m.worker, m.clock, m.seq, int(m.leaving), m.t_inc, m.t_sent, len(m.parts))
+        how = INCREMENT if type(m) is Increment else int(m.leaving)
+        out.words(m.worker, m.clock, m.seq, how, m.t_inc, m.t_sent, len(m.parts))
         for part in m.parts:
             out.words(part.table, len(part.rows))
             out.array(part.rows)
             out.array(part.delta)
 
     def _get_oplog(self, fields: _Fields) -> Oplog:
-        worker, clock, seq, leaving, t_inc, t_sent, n_parts = fields.words(7)
+        worker, clock, seq, how, t_inc, t_sent, n_parts = fields.words(7)
         parts = []
         for _ in range(n_parts):
             table, n = fields.words(2)
             rows, cols = fields.ids(n), self._layout.tables[table].cols
             parts.append(Part(table, rows, fields.array(self._layout.dtypes[table], n, cols).copy()))
-        return Oplog(worker, clock, seq, tuple(parts), bool(leaving), t_inc, t_sent)
+        kind = Increment if how == INCREMENT else Oplog
+        return kind(worker, clock, seq, tuple(parts), how == LEAVING, t_inc, t_sent)
 
     def _put_request(self, m: Request, out: Encoded) -> None:
         out.words(m.worker, m.need, m.tag, len(m.rows))

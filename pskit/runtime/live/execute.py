@@ -23,7 +23,19 @@ def estimate_bytes(cfg: "Config", layout: Layout) -> int:
     """
     table_bytes = int(sum(t.rows * b for t, b in zip(layout.tables, layout.row_bytes, strict=True)))
     clients = cfg.cluster.clients * (PROCESS_BYTES + 4 * table_bytes)
-    return memory.estimate_bytes(cfg, layout) + Plan(cfg, layout).nbytes + clients
+    return memory.estimate_bytes(cfg, layout) + Plan(cfg, layout).committed + clients
+
+
+def no_gate(cfg: "Config") -> str | None:
+    """See `pskit.runtime.base.Runtime`: the processes share the arbiter's memory while none of them dies."""
+    if cfg.run.on_death == "continue":
+        return (
+            "what a client that died has reserved and announced would keep the gate closed; leave "
+            "run.on_death at 'stop'"
+        )
+    if cfg.run.record:
+        return "the order in which the gate let workers in is not recorded; leave run.record out"
+    return None
 
 
 def execute(cfg: "Config", app: Any, layout: Layout, threads: int | None, report: Report | None) -> Execution:

@@ -14,12 +14,13 @@ FAITHFUL, STRAINED, NOT_FAITHFUL = "faithful", "strained", "not faithful"
 LIGHT_LOAD = 0.3
 """Of the processors: a run that asks for so little and is late all the same is not alone on its machine."""
 LARGEST_SCALE = 1000.0
+_LONGER = "the real work took longer than its modelled time"
 # Largest p99 of lateness and overshoot as a share of the median clock, and largest share of overrun clocks.
 LIMITS = ((FAITHFUL, 0.03, 0.01), (STRAINED, 0.15, 0.05))
 
 
 def fidelity(
-    paces: Sequence[Pace], clocks: Any, time_scale: float, seconds: float, cores: int
+    paces: Sequence[Pace], clocks: Any, time_scale: float, seconds: float, cores: int, measured: bool = False
 ) -> dict[str, Any]:
     """Figures and verdict for the manifest.
 
@@ -33,6 +34,8 @@ def fidelity(
         Real duration from time zero to the stop.
     cores : int
         That the processes shared.
+    measured : bool
+        Whether compute times were measured: then clocks *overran* in which a kernel had no core to itself.
 
     Returns
     -------
@@ -59,19 +62,24 @@ def fidelity(
         "late_share_of_clock": late,
         "verdict": verdict,
     }
-    return figures | _explained(verdict, late, overran, load, time_scale)
+    return figures | _explained(verdict, late, overran, load, time_scale, measured)
 
 
-def _explained(verdict: str, late: float, overran: float, load: float, time_scale: float) -> dict[str, str]:
+def _explained(
+    verdict: str, late: float, overran: float, load: float, time_scale: float, measured: bool
+) -> dict[str, str]:
     _, late_limit, overran_limit = LIMITS[0]
     reasons = [f"1% of messages and computations were late by {late:.1%} of a clock or more"]
     if overran > overran_limit:
-        reasons.append(f"in {overran:.1%} of the clocks the real work took longer than its modelled time")
+        what = "a kernel had no processor to itself" if measured else _LONGER
+        reasons.append(f"in {overran:.1%} of the clocks {what}")
     if verdict == FAITHFUL:
         return {"reason": f"all but 1% were late by less than {late:.1%} of a clock", "advice": ""}
     factor = min(100.0, max(2.0, late / late_limit if overran <= overran_limit else 2.0))
     larger = min(LARGEST_SCALE, _rounded_up(time_scale * factor))
     advice = f"set run.time_scale to {larger:g}, or use fewer workers"
+    if measured:
+        return {"reason": "; ".join(reasons), "advice": "use fewer clients than there are cores"}
     if load < LIGHT_LOAD:
         reasons.append(f"the run itself kept the processors busy for {load:.0%} of the time")
         advice = f"leave the machine to this run; where that is not possible, {advice}"

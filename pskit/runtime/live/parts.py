@@ -12,6 +12,7 @@ from pskit.runtime.base import Tables
 from pskit.trace.kernels import mix64
 from pskit.trace.recorder import READ_CAP, Recorder
 from pskit.trace.schema import as_columns
+from pskit.trace.starts import merged
 
 Columns = dict[str, dict[str, npt.NDArray[Any]]]
 
@@ -36,6 +37,27 @@ class Pace(NamedTuple):
     cpu_seconds: float
 
 
+class Flow(NamedTuple):
+    """What happened because a ring was full.
+
+    Attributes
+    ----------
+    delayed : int
+        Messages that waited in their process.
+    pauses : int
+        Times that a client waited until the server had made room.
+    put_off : int
+        Pushes for which there was no room; the server's only.
+    caught_up : int
+        Pushes that were sent in the place of those; the server's only.
+    """
+
+    delayed: int
+    pauses: int
+    put_off: int = 0
+    caught_up: int = 0
+
+
 class Part(NamedTuple):
     """What one process hands back at the end.
 
@@ -54,14 +76,16 @@ class Part(NamedTuple):
     pace : Pace
     events : int
         Events that it handled.
-    delayed : int
-        Messages that found their ring full.
+    flow : Flow
     peak_bytes : int
     tables : dict of (rows, cols) arrays
         Of a client the sums of its INCs, by ``incs:NAME``, and which rows those are, ``rows:NAME``; of the
-        server all values at the start and at the end, ``initial:NAME`` and ``final:NAME``.
+        server all values at the start and at the end, ``initial:NAME`` and ``final:NAME``, and what it
+        applied of clients that died, ``incs:NAME``.
     ended : int, ns
         When a worker was last taken out of a shard; the server's only.
+    gate : tuple of dict and bool
+        Under a policy with a gate: what it would cost, see `pskit.runtime.gate`, and whether it reserves.
     """
 
     columns: Columns
@@ -71,10 +95,11 @@ class Part(NamedTuple):
     diverged: bool
     pace: Pace
     events: int
-    delayed: int
+    flow: Flow
     peak_bytes: int
     tables: Tables
     ended: int
+    gate: tuple[dict[str, list[int]], bool] | None = None
 
 
 def read_keys(seed: int, worker: npt.NDArray[Any], clock: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
@@ -94,7 +119,9 @@ class MergedTrace:
     mode : {"summary", "full"}
     seed : int
     parts : sequence of Part
-        Those of the clients, then the server's.
+        Those of the clients that did not die, then the server's.
+    faults : sequence of tuple
+        Lines of the table ``faults`` that no process took down.
 
     Notes
     -----
@@ -110,12 +137,26 @@ class MergedTrace:
         seed: int,
         parts: Sequence[Part],
         read_cap: int = READ_CAP,
+        faults: Sequence[tuple[int, str, int, int, str, int, str]] = (),
     ) -> None:
         self.layout, self.workers, self.mode = layout, workers, mode
         self._recorder = Recorder(layout, workers, mode, seed)
+        for fault in faults:
+            self._recorder.fault(*fault)
         self._replay([p.columns for p in parts], np.concatenate([p.messages for p in parts]))
         self._merge_reads(parts, seed, read_cap if mode == "summary" else None)
         self._columns = self._recorder.finish() | self._read_tables
+        for name in ("views", "gradients", "row_updates"):
+            if name in parts[0].columns:
+                table = _concatenated([part.columns[name] for part in parts])
+                order = np.argsort(table["t" if "t" in table else "clock"], kind="stable")
+                self._columns[name] = {key: values[order] for key, values in table.items()}
+        logs = [part.columns for part in parts if "starts" in part.columns]
+        if logs:
+            initial = {t.name: parts[-1].tables[f"initial:{t.name}"] for t in layout.tables}
+            self._columns |= merged(logs, layout, initial)
+        if "moments" in parts[0].columns:
+            self._columns["moments"] = _concatenated([part.columns["moments"] for part in parts])
         hashes = [self._recorder.schedule_hash, *(p.schedule_hash for p in parts)]
         self.schedule_hash = hashlib.sha256("".join(hashes).encode()).hexdigest()
 
@@ -132,9 +173,7 @@ class MergedTrace:
         """Tell the recorder of everything but the reads, in the order in which it happened."""
         to, joined = self._recorder, {}
         for name in ("clocks", "updates", "members", "metrics", "faults"):
-            joined[name] = {
-                key: np.concatenate([part[name][key] for part in parts]) for key in parts[0][name]
-            }
+            joined[name] = _concatenated([part[name] for part in parts])
         messages = messages[np.lexsort((messages[:, 2], messages[:, 1], messages[:, 0]))]
         clocks = joined["clocks"]
         order = np.argsort(clocks["t_end"], kind="stable")
@@ -164,7 +203,7 @@ class MergedTrace:
 
     def _merge_reads(self, parts: Sequence[Part], seed: int, cap: int | None) -> None:
         tables = [part.columns for part in parts]
-        reads = {k: np.concatenate([t["reads"][k] for t in tables]) for k in tables[0]["reads"]}
+        reads = _concatenated([t["reads"] for t in tables])
         share = min(float(part.sampling["reads"]["share"]) for part in parts)
         if cap is not None:  # parts may have been thinned differently, and may be too many together
             keys = read_keys(seed, reads["worker"], reads["clock"])
@@ -184,6 +223,10 @@ class MergedTrace:
         self._read_sampling: dict[str, float | int] = {
             "share": share, "kept": len(reads["t"]), "total": total,
         }  # fmt: skip
+
+
+def _concatenated(tables: Sequence[dict[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
+    return {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
 
 
 def _summed(tables: Sequence[Columns], name: str, n_keys: int) -> dict[str, npt.NDArray[Any]]:

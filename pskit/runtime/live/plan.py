@@ -1,17 +1,22 @@
 """What lies where in the arena, and the words that processes show each other.
 
 Process ``c`` is that of client ``c``; the last one, ``clients``, is the server. Every word has one writer
-(but STOP and the cards), and words of different writers lie in different cache lines.
+(but STOP and the cards), and words of different writers lie in different cache lines; of a process that has
+died the launcher is the writer.
 """
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pskit.core.arbiter import Arbiter
 from pskit.core.layout import Layout
+from pskit.core.policies import policy_class
 from pskit.runtime.live.arena import Arena, aligned
 from pskit.runtime.live.ring import Ring, ring_bytes
+from pskit.runtime.live.tables import Places, SharedTables
 
 if TYPE_CHECKING:
     from pskit.config import Config
@@ -23,15 +28,22 @@ LINE = 8
 START, STOP = 0, LINE
 RUNNING, FINISHED, EARLY = 0, 1, 2
 """Values of the word STOP: go on; all workers have left; stop as things are."""
-SLEEP, SENT, CONSUMED = range(3)
+SLEEP, SENT, CONSUMED, DUE, DEAD, AT_GATE, OVER = range(7)
 """Words of a process: it wants to be woken for messages that become visible before this time; messages that
-it put into rings; messages that it took in."""
+it put into rings; messages that it took in; when it has something to do next; whether it has died, which the
+launcher says; workers that wait at the gate; computations that are over."""
 CLOCK, WAITING_ROWS, NEED = range(3)
 """Words of a worker: finished clocks; rows that it waits for, or a state below; clock that they need."""
-COMPUTING, LEFT = 0, -1
+COMPUTING, LEFT, LOST = 0, -1, -2
 
 SMALLEST_RING, LARGEST_RING, ALL_RINGS = 1 << 16, 1 << 21, 1 << 28
 """Bytes: a ring holds a few of the largest messages if it can; larger messages go through in pieces."""
+IN_TRANSIT, MOST_UNITS, SMALLEST_TRANSIT, LARGEST_TRANSIT = 8, 1 << 13, 1 << 18, 1 << 25
+"""Room for updates in transit: of so many whole tables for each worker, but at least, and at most."""
+
+
+def _size(shape: Any, dtype: type) -> int:
+    return aligned(math.prod(shape) * np.dtype(dtype).itemsize)
 
 
 class Plan:
@@ -45,7 +57,7 @@ class Plan:
     Attributes
     ----------
     nbytes : int
-        Size of the arena.
+        Size of the arena, of which ``committed`` bytes are backed by memory from the start.
     processes : int
     server : int
         Number of the server's process.
@@ -64,7 +76,26 @@ class Plan:
         self.machines = self.clients + self.shards
         lines = 2 + self.processes + self.machines + self.workers + self.shards
         self.rings_at = aligned(lines * LINE * 8)
-        self.nbytes = self.rings_at + 2 * self.clients * self.ring_stride
+        self.gate_at = self.nbytes = self.rings_at + 2 * self.clients * self.ring_stride
+        self.gate: dict[str, tuple[Any, type]] = {}
+        if policy_class(cfg.ps.policy).gated:
+            self.gate = self._gate_shapes(layout)
+            self.nbytes += sum(_size(*how) for how in self.gate.values())
+        self.tables = Places(layout, self.clients, self.nbytes)
+        self.committed, self.nbytes = self.tables.committed, self.tables.end
+
+    def _gate_shapes(self, layout: Layout) -> dict[str, tuple[Any, type]]:
+        """Arrays of the arbiter: room for some whole updates of each worker, and for many small ones."""
+        rows = sum(t.rows for t in layout.tables)
+        values = sum(t.rows * t.cols for t in layout.tables)
+        whole = IN_TRANSIT * self.workers
+        return Arbiter.shapes(
+            self.clients,
+            self.workers,
+            max(MOST_UNITS, whole * self.shards),
+            max(SMALLEST_TRANSIT, min(whole * rows, LARGEST_TRANSIT)),
+            max(SMALLEST_TRANSIT, min(whole * values, LARGEST_TRANSIT)),
+        )
 
     def ring_at(self, client: int, upward: bool) -> int:
         """Offset of the ring from a client to the server, or back."""
@@ -99,6 +130,18 @@ class Shared:
             at += n * LINE
         self.control, self.processes, self.cards = lines[:3]
         self.workers, self.shards = (words.reshape(-1, LINE) for words in lines[3:])
+
+    def gate(self) -> dict[str, npt.NDArray[Any]]:
+        """The arbiter's arrays, under a policy with a gate; only to be used in `Arena.locked`."""
+        at, arrays = self.plan.gate_at, {}
+        for name, (shape, dtype) in self.plan.gate.items():
+            arrays[name] = self._arena.view(at, shape, dtype)
+            at += _size(shape, dtype)
+        return arrays
+
+    def tables(self, layout: Layout) -> SharedTables:
+        """The parameter tables and the caches."""
+        return SharedTables(self._arena, layout, self.plan.tables)
 
     def ring(self, client: int, upward: bool) -> Ring:
         """The ring from a client to the server, or back."""

@@ -1,6 +1,7 @@
 """The loop of a process: takes in what has become visible, acts at its deadlines, sleeps in between.
 
 Everything happens at a *moment*: a time read from the clock, that stands still while one event is handled.
+No two events of a process share one.
 All messages visible at a moment are taken in before a worker goes on at that moment. Messages sent carry the
 moment as their time of sending, so what handling takes shows up as lateness of what follows, never as a
 message that is visible early.
@@ -9,6 +10,7 @@ message that is visible early.
 import time
 from abc import ABC, abstractmethod
 from array import array
+from collections.abc import Collection
 from heapq import heappop
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
@@ -27,11 +29,13 @@ from pskit.runtime.guard import Guarded
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.bells import AWAKE, Bell
 from pskit.runtime.live.cards import SharedCards
-from pskit.runtime.live.parts import Pace, Part
-from pskit.runtime.live.plan import CONSUMED, LINE, RUNNING, SENT, SLEEP, START, STOP, Plan, Shared
+from pskit.runtime.live.moments import Moments
+from pskit.runtime.live.parts import Flow, Pace, Part
+from pskit.runtime.live.plan import CONSUMED, DUE, LINE, RUNNING, SENT, SLEEP, START, STOP, Plan, Shared
 from pskit.runtime.live.timebase import NEVER, Timebase, scale_of
 from pskit.runtime.live.transport import LiveTransport
 from pskit.runtime.memory import peak_bytes
+from pskit.runtime.recording import attach_logs
 from pskit.trace.recorder import READ_CAP, Recorder
 
 if TYPE_CHECKING:
@@ -66,29 +70,36 @@ class LiveProcess(ABC):
         self, me: int, cfg: "Config", arena: Arena, own_bell: Connection, bells: dict[int, Connection]
     ) -> None:
         self.me, self.cfg = me, cfg
-        self.app = Guarded(make_app(cfg.app.name), cfg.app.name)
+        self.app = self.application()
         self.layout = self.app.layout(cfg)
         plan = Plan(cfg, self.layout)
         self.shared = Shared(arena, plan)
         self.n_clients = plan.clients
         self.mail, self.agenda = EventQueue(), EventQueue()
-        self.pools = RowPools(self.layout)
+        self.tables_in_arena = self.shared.tables(self.layout)
+        self.pools = RowPools(self.layout, self.tables_in_arena.rooms(me))
         self.bell = Bell(me, self.shared.processes, own_bell, bells)
         self._words = self.shared.processes[me * LINE : (me + 1) * LINE]
         self.recorder = Recorder(
             self.layout, cfg.workers, cfg.run.trace, cfg.run.seed, read_cap=max(1, READ_CAP // plan.clients)
         )
+        attach_logs(self.recorder, cfg, self.app, self.layout)
         network = Network(cfg, cfg.run.seed, SharedCards(self.shared.cards))
         self.transport = LiveTransport(
             me, self.shared, self.bell, network, self.mail, self.pools, cfg.network.retransmit
         )
         self.time = Timebase(0, scale_of(cfg))
+        self.moments = Moments() if cfg.run.record else None
         self.diverged = False
         self._lateness, self._overshoot = array("q"), array("q")
         self._handled = 0
         self._cpu_seconds = 0.0
 
     # -- what the two kinds of process do differently ----------------------------------------------
+
+    def application(self) -> Guarded:
+        """A fresh application; every process has its own."""
+        return Guarded(make_app(self.cfg.app.name), self.cfg.app.name)
 
     def begin(self) -> None:  # noqa: B027  (a hook, not a duty)
         """Time zero has come."""
@@ -105,6 +116,10 @@ class LiveProcess(ABC):
     def ready_since(self) -> int:
         """Since when, or from when on, messages are awaited."""
 
+    def flush(self) -> bool:
+        """Send what waits for room in a ring; True when nothing does any more."""
+        return self.transport.flush()
+
     def overran(self) -> int:
         """Clocks whose real work took longer than its modelled time."""
         return 0
@@ -114,8 +129,12 @@ class LiveProcess(ABC):
         """Rows and slots that the machines of this process refer to."""
 
     @abstractmethod
-    def tables(self) -> Tables:
-        """What goes into `Part.tables`."""
+    def tables(self, lost: Collection[int]) -> Tables:
+        """What goes into `Part.tables` where the clients ``lost`` have died."""
+
+    def flow(self) -> Flow:
+        """What goes into `Part.flow`."""
+        return Flow(self.transport.delayed, self.transport.pauses)
 
     def ended(self) -> int:
         """What goes into `Part.ended`."""
@@ -133,7 +152,9 @@ class LiveProcess(ABC):
         self.time = Timebase(int(control[START]), self.time.scale)
         cpu = time.process_time()
         with seldom_collecting():
-            self._stand_at(self.time.now())
+            self._stand_at(self._next_moment())
+            if self.moments is not None:
+                self.moments.began(self.mail.now, self.me)
             self.begin()
             while control[STOP] == RUNNING:
                 self._step()
@@ -142,21 +163,32 @@ class LiveProcess(ABC):
     def _step(self) -> None:
         transport, mail, agenda = self.transport, self.mail.heap, self.agenda.heap
         transport.poll()
-        now = self.time.now()
+        now = self._next_moment()
         if mail and mail[0][0] <= now:
             self._stand_at(now)
             self._open(heappop(mail), now)
         elif agenda and agenda[0][0] <= now:
             self._stand_at(now)
-            due, _, who, _, _, payload = heappop(agenda)
+            due, _, who, _, _, payload, _ = heappop(agenda)
             self._overshoot.append(now - due)
+            if self.moments is not None:
+                self.moments.computed(now, who, due, payload[0])
             self.act(who, payload)
         else:
             self._rest()
             return
         self._handled += 1
-        if self._handled % COLLECT_EVERY == 0 and self.pools.crowded:
-            self._collect()
+        if self._handled % COLLECT_EVERY == 0:
+            self.flush()
+            if self.pools.crowded:
+                self._collect()
+
+    def _next_moment(self) -> int:
+        """The time now, later than that of the event before."""
+        now = self.time.now()
+        while now <= self.mail.now:
+            now = self.time.now()
+        return now
 
     def _stand_at(self, now: int) -> None:
         self.mail.now = self.agenda.now = now
@@ -164,6 +196,8 @@ class LiveProcess(ABC):
     def _open(self, event: Any, now: int) -> None:
         visible_at, kind, dst, src, _, packet = event[:6]
         if kind != DELIVER:
+            if self.moments is not None:
+                self.moments.timer(now, dst, src, visible_at, packet)
             self.transport.timer(dst, src, packet)
             return
         self._lateness.append(max(0, now - max(visible_at, self.ready_since())))
@@ -180,18 +214,20 @@ class LiveProcess(ABC):
         awaiting = self.ready_since() < until or self.transport.has_channels
         if awaiting and self.mail.heap:
             until = min(until, self.mail.heap[0][0])
-        clear = self.transport.flush()
+        clear = self.flush()
+        self._words[DUE] = until = min(until, NEVER)
         self._words[SENT], self._words[CONSUMED] = self.transport.posted, len(self._lateness)
         if self.time.seconds_until(until) <= SPIN_SECONDS:
             return
         self.bell.fall_asleep(until if awaiting else AWAKE)
         if self.transport.poll() or self.shared.control[STOP] != RUNNING:
-            self._words[SLEEP] = AWAKE
+            self._words[SLEEP] = self._words[DUE] = AWAKE
             return
         longest = LONGEST_SLEEP if clear else SLEEP_WITH_BACKLOG
         left = self.time.seconds_until(until)
         left -= EARLY_SECONDS if left > 2 * EARLY_SECONDS else SPIN_SECONDS
         self.bell.sleep(max(0.0, min(left, longest)))
+        self._words[DUE] = AWAKE
 
     def _collect(self) -> None:
         roots = self.roots()
@@ -206,8 +242,8 @@ class LiveProcess(ABC):
         if control[STOP] == RUNNING:
             control[STOP] = why
 
-    def part(self) -> Part:
-        """What this process took down; all processes have stopped."""
+    def part(self, lost: Collection[int]) -> Part:
+        """What this process took down; all have stopped, or died as those of the clients ``lost``."""
         self.transport.log_what_is_left(self.time.now())
         pace = Pace(
             np.array(self._lateness, np.int64),
@@ -215,10 +251,13 @@ class LiveProcess(ABC):
             self.overran(),
             self._cpu_seconds,
         )
+        columns = self.recorder.finish()
+        if self.moments is not None:
+            self.moments.ended(self.mail.now, self.me, self.agenda)
+            columns |= {"moments": self.moments.table()}
         return Part(
-            self.recorder.finish(), self.recorder.sampling, self.recorder.schedule_hash, self.transport.log(),
-            self.diverged, pace, self._handled, self.transport.delayed, peak_bytes(), self.tables(),
-            self.ended(),
+            columns, self.recorder.sampling, self.recorder.schedule_hash, self.transport.log(),
+            self.diverged, pace, self._handled, self.flow(), peak_bytes(), self.tables(lost), self.ended(),
         )  # fmt: skip
 
     def close(self) -> None:  # noqa: B027  (a hook, not a duty)

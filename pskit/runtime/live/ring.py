@@ -107,6 +107,10 @@ class Ring:
         self.data: Bytes = memory[HEADER_WORDS * CELL :]
         self.cells: Words = self.data.view(np.int64)
         self.largest_piece = (len(self.cells) // 4 - HEAD_CELLS) * CELL
+        if self.largest_piece < CELL:
+            raise ValueError(
+                f"a ring of {len(self.data)} bytes is too small: a quarter must hold a piece of a record"
+            )
 
     @property
     def is_empty(self) -> bool:
@@ -125,6 +129,8 @@ class RingWriter:
     ----------
     backlog : deque of (visible_at, bytes, offset)
         Records not, or only in part, in the ring.
+    waiting : int
+        Bytes of these records.
     delayed : int
         Records that ever waited there.
     """
@@ -132,7 +138,21 @@ class RingWriter:
     def __init__(self, ring: Ring) -> None:
         self._ring = ring
         self.backlog: deque[tuple[int, Bytes, int]] = deque()
+        self.waiting = 0
         self.delayed = 0
+
+    def has_room(self, nbytes: int) -> bool:
+        """Whether a record of ``nbytes`` bytes would not wait behind others, nor as a whole."""
+        ring = self._ring
+        if self.backlog:
+            return False
+        piece = min(nbytes, ring.largest_piece)
+        return int(room_for(ring.words, ring.cells, _cells_of(piece))) >= 0
+
+    def give_up(self) -> None:
+        """Forget what waits: the reader is gone."""
+        self.backlog.clear()
+        self.waiting = 0
 
     def post(self, visible_at: int, nbytes: int, fill: Callable[[Bytes], None]) -> bool:
         """Write a record of ``nbytes`` bytes that ``fill`` puts into place.
@@ -154,6 +174,7 @@ class RingWriter:
         record = np.empty(nbytes, np.uint8)
         fill(record)
         self.backlog.append((visible_at, record, 0))
+        self.waiting += nbytes
         self.delayed += 1
         self.flush()
         return True
@@ -175,6 +196,7 @@ class RingWriter:
             ring.cells[at] = len(piece) | (MORE if done < len(record) else 0)
             ring.cells[at + 1] = visible_at
             publish(ring.words, n)
+            self.waiting -= len(piece)
             if done < len(record):
                 self.backlog.appendleft((visible_at, record, done))
         return True

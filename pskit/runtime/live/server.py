@@ -4,20 +4,23 @@ The shards are one process because the evaluation needs whole tables. In the emu
 handling takes no time, so what it takes here is not part of the model, and shows up as lateness.
 """
 
+from collections.abc import Collection, Iterable
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from pskit.apps.base import InitContext
 from pskit.core.clocks import VectorClock
+from pskit.core.kernels import add_rows
 from pskit.core.layout import RowIds
-from pskit.core.messages import Applied, Left, Message, Oplog, Slots, ToClient
+from pskit.core.messages import Applied, Effect, Left, Lost, Message, Oplog, Push, Slots, ToClient
 from pskit.core.policies import make_policy
 from pskit.core.server import ServerShard
 from pskit.emulation.streams import Stream
 from pskit.runtime.base import Tables, update_norms
 from pskit.runtime.evaluation import Evaluation, tables_of
 from pskit.runtime.live.arena import Arena
-from pskit.runtime.live.plan import CLOCK, EARLY, FINISHED
+from pskit.runtime.live.parts import Flow
+from pskit.runtime.live.plan import CLOCK, DEAD, EARLY, FINISHED, LINE
 from pskit.runtime.live.process import LiveProcess
 
 if TYPE_CHECKING:
@@ -36,8 +39,8 @@ class ServerProcess(LiveProcess):
         self.app.init(InitContext(cfg, self.initial, lambda *key: Stream(seed, "init", *key)))
         members = [range(c * threads, (c + 1) * threads) for c in range(self.n_clients)]
         policy = make_policy(cfg.ps)
-        self.machines = [
-            ServerShard(j, self.layout, policy, self.pools, members, self.initial)
+        self.machines: list[ServerShard] = [
+            self.tables_in_arena.shard(j, self.layout, policy, self.pools, members, self.initial)
             for j in range(self.layout.shards)
         ]
         self.evaluation = Evaluation(
@@ -48,6 +51,12 @@ class ServerProcess(LiveProcess):
         self._finished_clocks = 0  # of the fastest worker: a leaving oplog ends no clock() call
         self._present = len(self.machines) * cfg.workers
         self._ended = 0
+        self._caught_up = 0
+        self._dying: set[int] = set()  # clients of which something is still to be taken in
+        self._dead: set[int] = set()
+        # What was applied of each client, in case it dies: its own sum dies with it.
+        on = cfg.run.on_death == "continue"
+        self._applied = [tables_of(self.layout) for _ in range(self.n_clients)] if on else []
         self.evaluation.evaluate(0, 0)
 
     def begin(self) -> None:
@@ -61,18 +70,81 @@ class ServerProcess(LiveProcess):
 
     def receive(self, dst: int, src: int, message: Message) -> None:
         shard = self.machines[dst - self.n_clients]
-        for effect in shard.receive(src, message):
-            if type(effect) is ToClient:
-                self.transport.send(dst, effect.client, effect.message)
-            elif type(effect) is Applied:
-                self._record_update(effect)
-            elif type(effect) is Left:
-                worker, j, clock, apply_index = effect
-                self.recorder.member(self.mail.now, worker, j, clock, apply_index, "left")
-                self._ended = self.mail.now
-                self._present -= 1
+        self._carry_out(shard, shard.receive(src, message))
         if type(message) is Oplog and not message.leaving:
             self._finished_clocks = max(self._finished_clocks, message.clock + 1)
+        self._after(shard)
+
+    def flush(self) -> bool:
+        """Also notice what clients have died, and send those that are behind what they are owed.
+
+        Returns
+        -------
+        bool
+            True when nothing waits for room any more.
+        """
+        clear = super().flush()
+        dead = self.shared.processes[DEAD::LINE]
+        if dead.any():
+            self._notice(set(dead.nonzero()[0].tolist()))
+        for shard in self.machines:
+            for client in list(shard.owed):
+                clear = False
+                if self.transport.has_much_room(client):
+                    self._stand_at(self._next_moment())
+                    if self.moments is not None:
+                        self.moments.caught_up(self.mail.now, self.n_clients + shard.shard, client)
+                    effects = shard.catch_up(client)
+                    self._caught_up += len(effects)
+                    self._carry_out(shard, effects)
+        return clear
+
+    # -- clients that die --------------------------------------------------------------------------
+
+    def _notice(self, dead: set[int]) -> None:
+        """Take in what came from clients that have died, each message when it is visible, then lose them."""
+        new = dead - self._dying - self._dead
+        if new:
+            self.transport.poll()  # all that they ever wrote in full is in the mail now
+            for client in new:
+                self.transport.forget(client)
+            self._dying |= new
+        if self._dying:
+            for client in self._dying - {event[3] for event in self.mail.heap}:
+                self._lose(client)
+
+    def _lose(self, client: int) -> None:
+        self._dying.discard(client)
+        self._dead.add(client)
+        self._stand_at(self._next_moment())
+        for shard in self.machines:
+            self._carry_out(shard, shard.lose(client))
+            self._after(shard)
+
+    # -- effects -----------------------------------------------------------------------------------
+
+    def _carry_out(self, shard: ServerShard, effects: Iterable[Effect]) -> None:
+        at = self.n_clients + shard.shard
+        for effect in effects:
+            if type(effect) is ToClient:
+                client, message = effect
+                if type(message) is Push and not self.transport.has_room_for(client, message):
+                    if self.moments is not None:
+                        self.moments.put_off(self.mail.now, at, client, self.transport.sent)
+                    shard.put_off(client, message)
+                else:
+                    self.transport.send(at, client, message)
+            elif type(effect) is Applied:
+                self._record_update(effect)
+            elif type(effect) is Left or type(effect) is Lost:
+                worker, j, clock, apply_index = effect
+                how = "left" if type(effect) is Left else "lost"
+                self.recorder.member(self.mail.now, worker, j, clock, apply_index, how)
+                self._ended = self.mail.now
+                self._present -= 1
+
+    def _after(self, shard: ServerShard) -> None:
+        """Look at what the shard has come to."""
         if shard.clock.minimum > self._seen.received[shard.shard]:
             self._on_rise(shard)
         if self._present == 0:
@@ -86,6 +158,11 @@ class ServerProcess(LiveProcess):
         if oplog.parts:
             self.evaluation.changed = True
             l2, linf = update_norms(oplog)
+            if self._applied:
+                sums = self._applied[oplog.worker // self.cfg.cluster.threads]
+                for table, rows, delta in oplog.parts:
+                    spec, offset = self.layout.tables[table], self.layout.offsets[table]
+                    add_rows(sums[spec.name], rows, offset, delta)
         worker, clock, seq, _, _, t_inc, t_sent = oplog
         now = self.mail.now
         self.recorder.update(
@@ -119,13 +196,19 @@ class ServerProcess(LiveProcess):
     def roots(self) -> list[tuple[RowIds, Slots]]:
         return [root for shard in self.machines for root in shard.alive()]
 
-    def tables(self) -> Tables:
-        final = tables_of(self.layout)
+    def flow(self) -> Flow:
+        put_off = sum(shard.put_offs for shard in self.machines)
+        return Flow(self.transport.delayed, 0, put_off, self._caught_up)
+
+    def tables(self, lost: Collection[int]) -> Tables:
+        final, incs = tables_of(self.layout), tables_of(self.layout)
         for shard in self.machines:
             shard.values_into(final)
-        return {f"initial:{k}": v for k, v in self.initial.items()} | {
-            f"final:{k}": v for k, v in final.items()
-        }
+        for client in lost:
+            for name, table in self._applied[client].items():
+                incs[name] += table
+        groups = (("initial", self.initial), ("final", final), ("incs", incs))
+        return {f"{which}:{name}": table for which, group in groups for name, table in group.items()}
 
     def ended(self) -> int:
         return self._ended

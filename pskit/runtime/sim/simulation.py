@@ -6,26 +6,26 @@ sends are carried out before any worker goes on, since a worker's next message m
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from heapq import heappop
+from heapq import heappop, heapreplace
 from typing import Any
 
 from pskit.apps.base import InitContext, Worker
 from pskit.core.channel import Ack, Segment
 from pskit.core.client import Client, NonFiniteUpdate
 from pskit.core.clocks import VectorClock
+from pskit.core.gated import GatedClient
 from pskit.core.kernels import add_rows
 from pskit.core.layout import Layout
-from pskit.core.messages import Applied, Effect, Left, Message, Push, Read, Reply, ToClient, ToShard
+from pskit.core.messages import Applied, Effect, Left, Message, Oplog, Push, Read, Reply, ToClient, ToShard
 from pskit.core.policies import make_policy
 from pskit.core.rows import RowPools
 from pskit.core.server import ServerShard
-from pskit.emulation.compute import ComputeModel
-from pskit.emulation.network import Network
 from pskit.emulation.streams import Stream
 from pskit.runtime.base import Outcome, Stuck, update_norms
 from pskit.runtime.evaluation import Evaluation, tables_of
-from pskit.runtime.events import CALL, DELIVER, FINISH, EventQueue, seldom_collecting
+from pskit.runtime.events import CALL, DELIVER, FINISH, seldom_collecting
 from pskit.runtime.guard import Guarded
+from pskit.runtime.sim.times import Times
 from pskit.runtime.sim.transport import Transport
 from pskit.runtime.workers import Driver
 from pskit.trace.recorder import Recorder
@@ -48,6 +48,13 @@ class Simulation:
         For large kernels.
     progress : callable, optional
         ``progress(simulation)``, called every few hundred events.
+    times : Times, optional
+        By default the samplers of the config.
+
+    Notes
+    -----
+    `run` goes from the start to the end. To look at what happens in between, call `begin` and then `step` for
+    each event.
     """
 
     def __init__(
@@ -58,11 +65,13 @@ class Simulation:
         recorder: Recorder,
         pool: ThreadPoolExecutor | None = None,
         progress: "Callable[[Simulation], None] | None" = None,
+        times: Times | None = None,
     ) -> None:
         seed, threads = cfg.run.seed, cfg.cluster.threads
         self.cfg, self.layout, self.recorder, self._progress = cfg, layout, recorder, progress
         self.n_clients = cfg.cluster.clients
-        self.queue = EventQueue()
+        times = times or Times(cfg)
+        self.queue = times.queue()
         self.pools = RowPools(layout)
         self._seed = seed
         self.initial = tables_of(layout)
@@ -74,12 +83,13 @@ class Simulation:
         self.shards = [
             ServerShard(j, layout, policy, self.pools, members, self.initial) for j in range(layout.shards)
         ]
+        client = GatedClient if policy.gated else Client
         self.clients = [
-            Client(c, workers, layout, policy, self.pools, cfg.ps.cache_rows)
+            client(c, workers, layout, policy, self.pools, cfg.ps.cache_rows)
             for c, workers in enumerate(members)
         ]
         self.transport = Transport(
-            Network(cfg, seed),
+            times.network(),
             self.queue,
             layout,
             recorder,
@@ -90,13 +100,12 @@ class Simulation:
         for c, workers in enumerate(members):
             for w in workers:
                 ps = Worker(w, cfg.workers, cfg, layout, self)
-                compute = ComputeModel(cfg.compute, seed, w)
                 self.drivers.append(
                     Driver(
                         ps,
                         app.work(ps),
                         self.clients[c],
-                        compute,
+                        times.compute(w),
                         self.queue,
                         recorder,
                         pool,
@@ -107,6 +116,7 @@ class Simulation:
             app.objective, self.shards, layout, recorder, cfg.run.eval_every, cfg.run.diverge_factor
         )
         self._seen = VectorClock(range(layout.shards))  # shard clocks, for the slowest of them
+        self.events = 0  # that have happened
         self._ended = 0  # when a worker was last taken out of a shard
 
     # -- the port that workers use -----------------------------------------------------------------
@@ -133,11 +143,9 @@ class Simulation:
             When workers wait although nothing is in flight; names who waits for what.
         """
         try:
-            self.evaluation.evaluate(0, 0)
-            if not self.evaluation.stopped:
-                with seldom_collecting():
-                    for driver in self.drivers:
-                        driver.resume()
+            with seldom_collecting():
+                self.begin()
+                if not self.evaluation.stopped:
                     self._loop()
         except NonFiniteUpdate as error:
             self.recorder.fault(
@@ -152,9 +160,26 @@ class Simulation:
         waiting = [d for d in self.drivers if not d.done]
         if waiting:
             raise Stuck(self._who_waits(waiting))
-        self.queue.now = self._ended  # idle timers, late acknowledgements and callers may have come after it
+        self.conclude()
+
+    def conclude(self) -> None:
+        """All have left, and the run ends when the last did: idle timers may have gone off after that."""
+        self.queue.now = self._ended
         if self.evaluation.changed:
             self.evaluation.evaluate(self.queue.now, self._finished_clocks())
+
+    def begin(self) -> None:
+        """Evaluate the initial tables, and let every worker go on to its first wait."""
+        self.evaluation.evaluate(0, 0)
+        if not self.evaluation.stopped:
+            for driver in self.drivers:
+                driver.resume()
+
+    def step(self) -> bool:
+        """Let the next event happen; False when there is none."""
+        happened = bool(self.queue.heap)
+        self._loop(1, once=True)
+        return happened
 
     def outcome(self, status: str | None = None) -> Outcome:
         """The state now, as the end of the run; ``status`` overrides what the run itself came to."""
@@ -162,7 +187,11 @@ class Simulation:
         for shard in self.shards:
             shard.values_into(final)
         status = status or ("diverged" if self.evaluation.diverged else "finished")
-        return Outcome(status, self.initial, final, self.incs, self.queue.now, self.queue.handled)
+        return Outcome(status, self.initial, final, self.incs, self.queue.now, self.events)
+
+    def facts(self) -> dict[str, Any]:
+        """More for the manifest."""
+        return {}
 
     def close(self) -> None:
         """Let go of the workers, whose coroutines refer back to this object: frees its memory at once."""
@@ -181,14 +210,32 @@ class Simulation:
         }
         return min(clocks), info
 
-    def _loop(self) -> None:
-        queue, heap = self.queue, self.queue.heap
-        until_look = COLLECT_EVERY
+    def _loop(self, until_look: int = COLLECT_EVERY, once: bool = False) -> None:
+        """Let events happen until there is none, or the run is to stop, or (``once``) until the next look."""
+        queue, heap, transport, shards = self.queue, self.queue.heap, self.transport, self.shards
+        evaluation, first_shard, seen = self.evaluation, self.n_clients, self._seen.received
         while heap:
-            queue.now, kind, dst, src, _, payload = heappop(heap)
-            if kind == DELIVER:
+            event = heap[0]
+            following = None if event[6] is None else next(event[6].following, None)
+            if following is None:
+                heappop(heap)
+            else:
+                heapreplace(heap, following)
+            self.events += 1
+            queue.now, kind, dst, src, _, payload, _ = event
+            if type(payload) is Oplog:  # nearly every message is a tick that only has to be taken down
+                j = dst - first_shard
+                shard = shards[j]
+                effects = shard.receive(src, payload)
+                if len(effects) == 1 and type(effects[0]) is Applied:
+                    self._record_update(effects[0])
+                else:
+                    self._carry_out(dst, effects)
+                if shard.clock.minimum > seen[j]:
+                    self._on_rise(shard)
+            elif kind == DELIVER:
                 if type(payload) is Segment or type(payload) is Ack:
-                    for message in self.transport.arrive(dst, src, payload):
+                    for message in transport.arrive(dst, src, payload):
                         self._deliver(dst, src, message)
                 else:
                     self._deliver(dst, src, payload)
@@ -197,7 +244,7 @@ class Simulation:
             elif kind == CALL:
                 payload()
             else:
-                self.transport.timer(dst, src, payload)
+                transport.timer(dst, src, payload)
             until_look -= 1
             if until_look == 0:
                 until_look = COLLECT_EVERY
@@ -205,7 +252,9 @@ class Simulation:
                     self._collect()
                 if self._progress is not None:
                     self._progress(self)
-            if self.evaluation.stopped:
+                if once:
+                    return
+            if evaluation.stopped:
                 return
 
     def _deliver(self, dst: int, src: int, message: Message) -> None:
@@ -219,33 +268,38 @@ class Simulation:
 
     def _carry_out(self, at: int, effects: list[Effect]) -> None:
         """Carry out what the machine at end point ``at`` asks for: sends first, then workers go on."""
-        send = self.transport.send
+        dsts: list[int] = []
+        messages: list[Message] = []
         reads: list[Read] = []
         for effect in effects:
             if type(effect) is Applied:
                 self._record_update(effect)
-            elif type(effect) is ToClient:
-                send(at, effect[0], effect[1])
             elif type(effect) is ToShard:
-                send(at, self.n_clients + effect[0], effect[1])
+                dsts.append(self.n_clients + effect[0])
+                messages.append(effect[1])
+            elif type(effect) is ToClient:
+                dsts.append(effect[0])
+                messages.append(effect[1])
             elif type(effect) is Read:
                 reads.append(effect)
             elif type(effect) is Left:
                 worker, shard, clock, apply_index = effect
                 self.recorder.member(self.queue.now, worker, shard, clock, apply_index, "left")
                 self._ended = self.queue.now
+        if dsts:
+            self.transport.send_all(at, dsts, messages)
         for read in reads:
             self.drivers[read.worker].read_done(read)
 
     def _record_update(self, applied: Applied) -> None:
-        oplog, l2, linf = applied.oplog, 0.0, 0.0
-        if oplog.parts:
+        shard, oplog, apply_index = applied
+        worker, clock, seq, parts, _, t_inc, t_sent = oplog
+        l2 = linf = 0.0
+        if parts:
             self.evaluation.changed = True
             l2, linf = update_norms(oplog)
-        worker, clock, seq, _, _, t_inc, t_sent = oplog
-        self.recorder.update(
-            worker, clock, applied.shard, seq, applied.apply_index, t_inc, t_sent, self.queue.now, l2, linf
-        )
+        now = self.queue.now
+        self.recorder.update(worker, clock, shard, seq, apply_index, t_inc, t_sent, now, l2, linf)
 
     def _on_rise(self, shard: ServerShard) -> None:
         """A shard's clock rose: evaluate once the slowest shard has seen another clock in full."""
@@ -267,12 +321,12 @@ class Simulation:
         self.pools.collect(roots)
 
     def _who_waits(self, waiting: list[Driver]) -> str:
-        lines = [self._waits_for(d) for d in waiting[:8]]
+        lines = [self.waits_for(d) for d in waiting[:8]]
         clocks = {s.shard: s.clock.minimum for s in self.shards}
         who = "; ".join(lines)
         return f"nothing is in flight, but {len(waiting)} workers wait: {who}. Shard clocks: {clocks}"
 
-    def _waits_for(self, driver: Driver) -> str:
+    def waits_for(self, driver: Driver) -> str:
         """What a worker that has not finished waits for."""
         who = f"worker {driver.worker} at clock {driver.clock}"
         waiter = self.clients[driver.worker // self.cfg.cluster.threads].workers[driver.worker].waiter

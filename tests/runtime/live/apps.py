@@ -1,13 +1,14 @@
 """Applications that tell where they run, so that a test can do something to that process."""
 
 import os
+import signal
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 
 from pskit.core.layout import TableSpec
-from pskit.core.policies import register_policy
 from pskit.core.policies.ssp import SSP
 from pskit.errors import InputError
 
@@ -58,6 +59,62 @@ class TellsServer(Told):
         return {"loss": 1.0}
 
 
+class OneEndsEarly(Told):
+    """The worker ``short`` tells of itself at once, and leaves after its first clock."""
+
+    async def work(self, ps):
+        options = ps.cfg.app.options
+        if ps.worker != options["short"]:
+            await super().work(ps)
+            return
+        tell(options, f"worker-{ps.worker}")
+        ps.table("n").inc(np.arange(4), np.ones((4, 2), np.int64))
+        await ps.clock()
+
+    def objective(self, tables):
+        return {"loss": 1.0}
+
+
+class Wide:
+    """Adds 1 to every entry of long rows at every clock.
+
+    ``options``: ``rows``, ``cols``; ``doze``, real seconds that worker 0 computes at its clock ``at``;
+    ``rush``: no worker reads or computes, so that all its clocks are over at once, and worker 0 stops the
+    server for a while, which leaves its process id in ``folder``.
+    """
+
+    def tables(self, cfg):
+        options = cfg.app.options
+        return [TableSpec("n", options["rows"], options["cols"], "i8")]
+
+    def init(self, ctx):
+        tell(ctx.cfg.app.options, "server")
+
+    async def work(self, ps):
+        options, n = ps.cfg.app.options, ps.table("n")
+        ids = np.arange(n.rows)
+        ones = np.ones((n.rows, n.cols), np.int64)
+        for clock in range(ps.cfg.app.clocks):
+            if options.get("rush") and ps.worker == 0 and clock == 1:
+                stop_for_a_while(int((Path(options["folder"]) / "server").read_text()))
+            if not options.get("rush"):
+                await n.get(ids)
+                dozes = ps.worker == 0 and clock == options.get("at")
+                await ps.compute(kernel, options.get("doze", 0.0) if dozes else 0.0)
+            n.inc(ids, ones)
+            await ps.clock()
+
+    def objective(self, tables):
+        return {"loss": 1.0}
+
+
+class Heavy(Told):
+    """Tables that take a while to save, and are never touched."""
+
+    def tables(self, cfg):
+        return [*super().tables(cfg), TableSpec("heavy", 200_000, 8, "f8")]
+
+
 class Explodes(Told):
     """Its loss is not finite after some clocks."""
 
@@ -82,14 +139,6 @@ class Never(SSP):
             shard.release()
 
 
-class Stuck(Told):
-    """Makes the policy above known in every process."""
-
-    def tables(self, cfg):
-        register_policy(Never)
-        return super().tables(cfg)
-
-
 def tell(options, name):
     if "folder" in options:
         path = Path(options["folder"]) / name
@@ -105,6 +154,11 @@ def fail(how, table):
     if how == "exit":
         os._exit(7)
     table.inc([0], np.full((1, 2), np.nan))
+
+
+def stop_for_a_while(pid):
+    os.kill(pid, signal.SIGSTOP)
+    threading.Timer(0.5, os.kill, (pid, signal.SIGCONT)).start()
 
 
 def kernel(seconds):

@@ -1,6 +1,7 @@
 """The shared segment: what it gives, what it refuses, what it leaves."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -105,3 +106,28 @@ def test_a_child_gets_the_same_memory_and_nothing_has_a_name():
         child.close()
         if names:
             assert set(Path("/dev/shm").iterdir()) <= names
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="needs the superuser, to mount")
+def test_a_shared_folder_that_is_full_or_too_small_is_refused(monkeypatch, tmp_path):
+    """A real file system in memory, of 1 MiB."""
+    folder = tmp_path / "shm"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode()}")
+    try:
+        monkeypatch.delattr(os, "memfd_create", raising=False)
+        monkeypatch.setattr(module, "_SHM", str(folder))
+        with pytest.raises(InputError, match=r"share 4 MiB, and 1 MiB in .* are free: use fewer clients"):
+            Arena.create(4 << 20)
+        monkeypatch.setattr(module, "check_space", lambda *_: None)  # somebody fills it just then
+        with pytest.raises(InputError, match="no shared memory of 4 MiB: No space left on device"):
+            Arena.create(4 << 20)
+        assert not list(folder.iterdir())
+        with Arena.create(1 << 19) as arena:
+            arena.view(0, (1 << 19,), np.uint8)[:] = 1  # what is given is there
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)

@@ -6,9 +6,11 @@ Every signal is really sent. Deadlines are generous: a test asserts what happene
 import contextlib
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -16,9 +18,7 @@ from pathlib import Path
 import pytest
 
 import pskit
-from pskit.core import policies
 from pskit.runtime.base import Stuck
-from tests.runtime.live.apps import Never
 from tests.runtime.live.runs import POLICIES, config
 
 ROOT = Path(__file__).parents[3]
@@ -78,17 +78,23 @@ def fork_server():
     pskit.run(config("ssp", clocks=1))
 
 
+def named_memory():
+    """Names in /dev/shm, without those that other tests give their runs on purpose."""
+    names = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
+    return {name for name in names if not name.startswith("pskit-test-")}
+
+
 @pytest.fixture
 def nothing_left(tmp_path, fork_server):
     """After the test no child, no name in /dev/shm and no more open file than before."""
-    shm = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+    shm = named_memory()
     before = descriptors()
     yield
     assert not multiprocessing.active_children()
     wait_for(lambda: all(is_gone(int(p.read_text())) for p in tmp_path.glob("worker-*")), "the end of all")
     assert descriptors() == before
     if shm:
-        assert set(os.listdir("/dev/shm")) <= shm
+        assert named_memory() <= shm
 
 
 def test_a_worker_that_is_killed_ends_the_run(tmp_path, nothing_left):
@@ -155,27 +161,39 @@ def test_wrong_input_is_the_users(nothing_left):
         pskit.run(config("ssp", TOLD, clocks=LONG, options=options))
 
 
-def test_a_stopped_worker_goes_on_as_if_nothing_had_been(tmp_path, nothing_left):
+@pytest.mark.parametrize("who", ["worker-0", "server"])
+def test_who_is_stopped_for_5_s_goes_on_as_if_nothing_had_been(tmp_path, nothing_left, who, capfd):
+    """And meanwhile the watchdog says who waits for whom."""
+
     def stop_and_continue():
-        pid = told(tmp_path / "worker-0")
+        pid = told(tmp_path / who)
         os.kill(pid, signal.SIGSTOP)
-        time.sleep(1.5)
+        time.sleep(5.0)
         os.kill(pid, signal.SIGCONT)
 
-    cfg = config("essp", TOLD, clocks=40, scale=0.04, options={"folder": str(tmp_path)})
+    app = "tests.runtime.live.apps:TellsServer"
+    cfg = config("essp", app, clocks=40, scale=0.04, options={"folder": str(tmp_path)})
     with meanwhile(stop_and_continue):
         trace = pskit.run(cfg)
+    said = capfd.readouterr().err
+    assert said.startswith("pskit: nothing has moved for 3 s: ")
+    name = "the server" if who == "server" else "client 0"
+    assert f"{name} (process {told(tmp_path / who)}) is stopped; " in said
+    assert "worker 1 at clock " in said
+    assert len(said.splitlines()) == 1, "once"
     assert trace.status == "finished"
     assert pskit.audit(trace).ok
     assert trace.table("n").tolist() == [[120, 120]] * 4
-    assert trace.manifest["fidelity"]["overshoot_us"]["max"] > 1e5
+    late = trace.manifest["fidelity"]["overshoot_us" if who == "worker-0" else "lateness_us"]
+    assert late["max"] > 1e6
 
 
 def test_when_nothing_moves_the_run_says_who_waits(nothing_left, monkeypatch):
-    monkeypatch.setitem(policies._POLICIES, "never", Never)
-    monkeypatch.setitem(POLICIES, "never", {"policy": "never", "slack": 0})
-    with pytest.raises(Stuck, match="worker 0 at clock 3 waited for 8 rows of clock 3; worker 1 at clock 3"):
-        pskit.run(config("never", "tests.runtime.live.apps:Stuck", clocks=LONG))
+    monkeypatch.setitem(POLICIES, "never", {"policy": "tests.runtime.live.apps:Never", "slack": 0})
+    with pytest.raises(
+        Stuck, match=r"more: worker 0 at clock (\d+) waited for 8 rows of clock \1; worker 1 at clock "
+    ):
+        pskit.run(config("never", TOLD, clocks=LONG))
 
 
 # -- runs in a process of their own -----------------------------------------------------------------
@@ -184,11 +202,10 @@ COMMAND = "from pskit.cli import main; main()"
 
 
 @contextlib.contextmanager
-def command(tmp_path, **given):
+def command(tmp_path, clocks=LONG, **given):
     """`pskit run` of a long run in its own session; ended whatever happens."""
-    cfg = config(
-        "ssp", "tests.runtime.live.apps:TellsServer", clocks=LONG, options={"folder": str(tmp_path)}, **given
-    )
+    options = {"folder": str(tmp_path)}
+    cfg = config("ssp", "tests.runtime.live.apps:TellsServer", clocks=clocks, options=options, **given)
     (tmp_path / "long.toml").write_text(cfg.to_toml())
     arguments = [sys.executable, "-W", "error", "-c", COMMAND, "run", str(tmp_path / "long.toml")]
     with subprocess.Popen(
@@ -260,6 +277,88 @@ def test_ctrl_c_at_the_start_leaves_nothing(tmp_path):
 
 
 @needs_proc
+def test_ctrl_c_while_saving_leaves_the_run_or_nothing(tmp_path):
+    """A run with a table that takes a while to write; its folder is made under a hidden name first."""
+    cfg = config("ssp", "tests.runtime.live.apps:Heavy", clocks=1)
+    (tmp_path / "heavy.toml").write_text(cfg.to_toml())
+    arguments = [sys.executable, "-W", "error", "-c", COMMAND, "run", str(tmp_path / "heavy.toml"), "--quiet"]
+    with subprocess.Popen(
+        [*arguments, "--out", str(tmp_path / "run")],
+        cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    ) as process:  # fmt: skip
+        wait_for(lambda: any(tmp_path.glob(".run.partial-*/tables.npz")), "the first file of the folder")
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+        wait_for(lambda: not members(process.pid), "the end of all children")
+    assert process.returncode == 130, err
+    assert len(err.splitlines()) == 1
+    assert not list(tmp_path.glob(".run*"))
+    if (tmp_path / "run").exists():
+        assert err.strip() == f"interrupted; the trace is in {tmp_path / 'run'}"
+        assert pskit.audit(tmp_path / "run").ok
+    else:
+        assert err.strip() == "interrupted; nothing was written"
+
+
+needs_setpriv = pytest.mark.skipif(
+    shutil.which("setpriv") is None or shutil.which("prlimit") is None or os.getuid() != 0,
+    reason="needs the superuser, prlimit and setpriv, to be a user whose processes the kernel counts",
+)
+
+
+def as_somebody_else(tmp_path, limit, command=COMMAND):
+    """`pskit run` of 16 clients by a user who may have no more than ``limit`` processes."""
+    with tempfile.TemporaryDirectory() as folder:  # that of pytest is for one user only
+        os.chmod(folder, 0o755)
+        many = Path(folder, "many.toml")
+        many.write_text(config("ssp", TOLD, cluster={"clients": 16}).to_toml())
+        return subprocess.run(
+            ["prlimit", f"--nproc={limit}", "setpriv", "--ruid=65534",
+             "--bounding-set=-sys_resource,-sys_admin", sys.executable, "-c", command,
+             "run", str(many), "--out", str(tmp_path / "run"), "--quiet"],
+            cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE,
+        )  # fmt: skip
+
+
+@needs_setpriv
+def test_more_processes_than_the_limit_are_refused_before_the_first(tmp_path):
+    done = as_somebody_else(tmp_path, 20)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: cluster.clients = 16: their processes have 36 threads, and ")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+@needs_setpriv
+def test_a_process_that_cannot_be_started_after_all_ends_the_run(tmp_path):
+    """Somebody else took the room meanwhile: here, the look at the limit finds none."""
+    blind = f"from pskit.runtime.live import limits; limits.tasks_left = lambda: None; {COMMAND}"
+    done = as_somebody_else(tmp_path, 20, blind)
+    assert done.returncode == 4
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("error: client ")
+    assert "raise the limit (ulimit -u, or that of the container)" in last or "can't start new thread" in last
+    assert not (tmp_path / "run").exists()
+
+
+@needs_proc
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit")
+def test_a_segment_that_the_system_refuses_is_one_clear_message(tmp_path):
+    """No file, and shared memory is one, may grow beyond 100 kB: a real error of the real call."""
+    (tmp_path / "few.toml").write_text(config("ssp", TOLD).to_toml())
+    done = subprocess.run(
+        ["prlimit", "--fsize=100000", sys.executable, "-c", COMMAND, "run", str(tmp_path / "few.toml"),
+         "--out", str(tmp_path / "run"), "--quiet"],
+        cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: no shared memory of ")
+    assert "File too large" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+@needs_proc
 def test_the_command_ends_with_4_and_one_paragraph(tmp_path):
     with command(tmp_path) as process:
         os.kill(told(tmp_path / "worker-1"), signal.SIGKILL)
@@ -269,6 +368,18 @@ def test_the_command_ends_with_4_and_one_paragraph(tmp_path):
         assert len(err.splitlines()) == 1
         wait_for(lambda: not members(process.pid), "the end of all children")
     assert not (tmp_path / "run").exists()
+
+
+@needs_proc
+def test_the_command_goes_on_with_a_remark(tmp_path):
+    with command(tmp_path, run={"on_death": "continue"}, clocks=60, scale=0.02) as process:
+        os.kill(told(tmp_path / "worker-1"), signal.SIGKILL)
+        _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+        assert err.startswith("remark: client 1 (process ")
+        assert len(err.splitlines()) == 1
+        wait_for(lambda: not members(process.pid), "the end of all children")
+    assert pskit.audit(tmp_path / "run").ok
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Rings: order, wholeness, no waiting; within a process, and between two."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -136,3 +137,8 @@ def test_another_process_reads_what_this_one_writes():
         child.close()
     assert len(reader.taken) == count
     check(reader.taken, [n % 300 for n in range(count)])
+
+
+def test_a_ring_that_holds_no_piece_of_a_record_is_refused():
+    with pytest.raises(ValueError, match="a ring of 64 bytes is too small"):
+        Ring(np.zeros(ring_bytes(64), np.uint8))

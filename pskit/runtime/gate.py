@@ -1,0 +1,215 @@
+"""The gate of a run: the arbiter, who waits for it, what it costs, and what is taken down of it.
+
+The enforcement is exact because it is by global knowledge: the arbiter knows at once of every INC, of every
+push that was taken in and of every computation that is over. A real network would have to carry that
+knowledge. What it would take is counted, as messages to and from an arbiter on a machine of its own:
+
+========== =========================================================================================
+asked      a worker with all its rows in the cache asks to start; the arbiter keeps the question
+granted    the answer: the number t
+announced  an INC, with its values: the arbiter adds them up
+applied    a shard says which number an INC got, and whose copies lack it
+seen       a client took in a push: which version of which shard it has
+over       a computation is over, its reservation is free
+========== =========================================================================================
+
+Each has a header and the numbers that it needs, eight bytes each; an announcement has the rows and values of
+the INC, as an oplog has. None of them travels in the emulated network, and none takes time there.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pskit.core.arbiter import Arbiter, Bound, Start
+from pskit.core.gated import GatedClient
+from pskit.core.layout import Layout
+from pskit.core.messages import (
+    CLOCK_BYTES,
+    HEADER_BYTES,
+    ROW_ID_BYTES,
+    Applied,
+    Effect,
+    Ended,
+    Increment,
+    Knock,
+    Message,
+    Push,
+    Read,
+    ToShard,
+)
+from pskit.core.server import ServerShard
+from pskit.runtime.guard import Guarded
+from pskit.trace.starts import StartLog
+
+if TYPE_CHECKING:
+    from pskit.config import Config
+
+TRAFFIC = ("asked", "granted", "announced", "applied", "seen", "over")
+
+
+class Waiting(NamedTuple):
+    """A worker at the gate, and since when (ns)."""
+
+    client: GatedClient
+    since: int
+
+
+def bound_of(app: Guarded, cfg: "Config") -> Bound | None:
+    """What a computation of ``app`` has to reserve; None: no L_inf is known.
+
+    Raises
+    ------
+    InputError, AppError
+        When what the application says is no such number.
+    """
+    lipschitz = app.lipschitz_inf(cfg)
+    if lipschitz is None:
+        return None
+    return lambda worker, clock, start: lipschitz * app.step_at(cfg, worker, clock, start)
+
+
+class Gate:
+    """The gate, as one process sees it.
+
+    Parameters
+    ----------
+    arbiter : Arbiter
+    log : StartLog
+    lock : callable
+        Gives a context in which the arbiter is asked or told; for processes that share it.
+
+    Attributes
+    ----------
+    waiting : dict of int to Waiting
+        Workers of this process at the gate, in the order of their coming.
+    traffic : dict of str to [messages, bytes]
+    """
+
+    def __init__(
+        self, arbiter: Arbiter, log: StartLog, lock: Callable[[], AbstractContextManager[Any]] = nullcontext
+    ) -> None:
+        self.arbiter, self.log = arbiter, log
+        self._lock = lock
+        self.waiting: dict[int, Waiting] = {}
+        self.traffic: dict[str, list[int]] = {kind: [0, 0] for kind in TRAFFIC}
+        self._due: dict[int, None] = {}
+
+    # -- what the machines did -----------------------------------------------------------------------
+
+    def made(self, effects: Sequence[Effect], layout: Layout) -> None:
+        """An INC leaves: ``effects`` send its parts to the shards."""
+        with self._lock():
+            for effect in effects:
+                if isinstance(effect, ToShard) and isinstance(effect.message, Increment):
+                    worker, _, seq, (part,), *_ = effect.message
+                    self.arbiter.transit.made(worker, seq, effect.shard, part.rows, part.delta)
+                    size = len(part.rows) * (ROW_ID_BYTES + layout.row_bytes[part.table])
+                    self._count("announced", size)
+
+    def applied(self, shard: ServerShard, applied: Applied) -> None:
+        """``shard`` applied an INC, and has pushed it, or will."""
+        oplog = applied.oplog
+        rows = oplog.parts[0].rows // shard.layout.shards
+        clients: npt.NDArray[np.bool_] = np.asarray(shard.subscribed[:, rows].any(axis=1))
+        with self._lock():
+            self.arbiter.transit.applied(oplog.worker, oplog.seq, shard.shard, applied.apply_index, clients)
+        self._count("applied", 3 * CLOCK_BYTES + (len(clients) + 7) // 8)
+
+    def seen(self, client: int, shard: int, message: Message) -> None:
+        """``client`` took in ``message`` of ``shard``."""
+        if isinstance(message, Push):
+            with self._lock():
+                self.arbiter.transit.seen(client, shard, message.version)
+            self._count("seen", 2 * CLOCK_BYTES)
+
+    def follow(self, client: GatedClient, effects: Sequence[Effect], now: int) -> bool:
+        """Take in who knocks, and who is done; whether somebody is done, so that others may be let in."""
+        ended = False
+        for effect in effects:
+            if type(effect) is Knock:
+                if effect.worker not in self.waiting:
+                    self.waiting[effect.worker] = Waiting(client, now)
+                    self._count("asked", CLOCK_BYTES)
+                self._due[effect.worker] = None
+            elif type(effect) is Ended:
+                with self._lock():
+                    self.arbiter.over(effect.worker)
+                self.log.over(effect.worker, now)
+                self._count("over", CLOCK_BYTES)
+                ended = True
+        if ended:
+            self.look_again()
+        return ended
+
+    def look_again(self) -> None:
+        """Somebody may be let in, whoever it is."""
+        self._due = dict.fromkeys(self.waiting)
+
+    # -- who may go on -------------------------------------------------------------------------------
+
+    def entering(self) -> Iterator[tuple[Waiting, Start, Read]]:
+        """Let in who may start, one after the other, in the order of their coming; each with what it reads.
+
+        The caller lets a worker go on before it asks for the next one.
+        """
+        while self._due:
+            worker = next(iter(self._due))
+            del self._due[worker]
+            waiting = self.waiting[worker]
+            with self._lock():
+                if self.arbiter.closed:
+                    self._due.clear()  # only the end of a computation changes that
+                    return
+                state = waiting.client.workers[worker]
+                start = self.arbiter.ask(worker, state.clock, waiting.client.gate[worker].rows)
+                if start is None:
+                    continue
+                (read,) = waiting.client.start(worker)  # under the lock: nothing is seen in between
+            del self.waiting[worker]
+            self._count("granted", CLOCK_BYTES)
+            assert isinstance(read, Read)
+            yield waiting, start, read
+
+    def take_down(self, waiting: Waiting, start: Start, read: Read, now: int, waited: int) -> None:
+        """Record a start."""
+        t, *facts = start
+        v, unseen, others, reservation = facts
+        self.log.start(
+            t, now, read.worker, read.clock, read.own_upto - 1, waited, now - waiting.since,
+            (v, unseen, others, reservation), read.rows, read.views,
+        )  # fmt: skip
+
+    def _count(self, kind: str, payload: int) -> None:
+        count = self.traffic[kind]
+        count[0] += 1
+        count[1] += HEADER_BYTES + payload
+
+
+def facts_of(traffic: Sequence[dict[str, list[int]]], claims: bool) -> dict[str, Any]:
+    """For the manifest: what the enforcement would cost, added up over processes.
+
+    ``claims``: an L_inf is known and reserved, so that Theorem 1 applies.
+    """
+    total = {kind: np.sum([one[kind] for one in traffic], axis=0).tolist() for kind in TRAFFIC}
+    messages, nbytes = np.sum(list(total.values()), axis=0).tolist()
+    return {
+        "gate": {
+            "reserves": claims,
+            "messages": messages,
+            "bytes": nbytes,
+            "by_kind": {kind: {"messages": m, "bytes": b} for kind, (m, b) in total.items()},
+        }
+    }
+
+
+def make_arbiter(cfg: "Config", app: Guarded, layout: Layout, state: Any = None) -> Arbiter:
+    """The arbiter that the section [ps] asks for."""
+    threads = cfg.cluster.threads
+    members = [range(c * threads, (c + 1) * threads) for c in range(cfg.cluster.clients)]
+    ps = cfg.ps
+    rule: tuple[Any, ...] = (ps.v0, ps.vap_variant, ps.v_schedule, bound_of(app, cfg), state)
+    return Arbiter(layout, members, *rule)
