@@ -9,7 +9,6 @@ Peers and limits, measured in turn with the simulation in this one process:
 - for matrix factorization, the compiled SGD kernel over the same ratings, and nothing else.
 """
 
-import statistics
 import time
 from collections.abc import Callable
 from heapq import heappop, heappush
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._rounds import interleaved, ratio, spread
 from pskit.apps.kernels.mf import KERNELS
 from pskit.config import Config
 from pskit.console.bench import Ratio
@@ -28,7 +28,6 @@ from pskit.runtime.memory import peak_bytes
 from pskit.runtime.sim import Simulation
 from pskit.trace.recorder import Recorder
 
-REPEATS = 5
 MESSAGES_PER_SECOND = 200_000
 BARE_PER_SECOND = 500_000
 """The bare loop on the machine for which the target of 200,000 messages/s was set."""
@@ -134,20 +133,6 @@ def simpy_stores(clients: int, shards: int, clocks: int) -> float:
     return spent / (clients * shards * clocks)
 
 
-def interleaved(*calls: Callable[[], float]) -> list[list[float]]:
-    """Each call's results over the repetitions, the calls in turn; one round before is not counted."""
-    rounds = [[call() for call in calls] for _ in range(REPEATS + 1)][1:]
-    return [list(column) for column in zip(*rounds, strict=True)]
-
-
-def ratio(what: str, above: list[float], below: list[float], target: str = "", limit: float = 0.0) -> Ratio:
-    """Median and range of the pairwise ratios; ``target`` is met up to ``limit`` (from it, if negative)."""
-    pairs = sorted(a / b for a, b in zip(above, below, strict=True))
-    middle = statistics.median(pairs)
-    met = (middle <= limit if limit > 0 else middle >= -limit) if target else None
-    return Ratio(what, middle, pairs[0], pairs[-1], target, met)
-
-
 def measure() -> list[Ratio]:
     """The ratios; targets 6 and 7."""
     results = []
@@ -163,7 +148,7 @@ def measure() -> list[Ratio]:
         results.append(ratio("messages/s, P = 64: simulation / SimPy stores", stores[0], full))
     else:
         print("  SimPy is not installed (pip install -e .[bench]): left out")
-    results.append(Ratio("thousand messages per processor second", *_range([1e-3 / t for t in full])))
+    results.append(Ratio("thousand messages per processor second", *spread([1e-3 / t for t in full])))
     small, large = interleaved(lambda: simulate(16, 16, 80), lambda: simulate(1024, 16, 4))
     results.append(ratio("cost of a message: P = 1024 / P = 16", large, small, "<= 2", 2.0))
 
@@ -206,12 +191,8 @@ def _matrix_factorization() -> list[Ratio]:
         return time.perf_counter() - begin
 
     whole, alone = interleaved(emulated, kernel)
-    middle, low, high = _range(whole)
+    middle, low, high = spread(whole)
     return [
         Ratio("MovieLens, P = 64, 1%, 300 clocks: seconds", middle, low, high, "<= 3", middle <= 3),
         ratio("the same run / the kernel alone over its ratings", whole, alone),
     ]
-
-
-def _range(values: list[float]) -> tuple[float, float, float]:
-    return statistics.median(values), min(values), max(values)

@@ -12,8 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from pskit.analysis.trace import Trace
-
 Floats = npt.NDArray[Any]
 Dashes = str | tuple[int, tuple[float, ...]]
 
@@ -26,18 +24,21 @@ DASHES: Dashes = (0, (4, 2))  # of reference lines
 class Runs(Protocol):
     """What ``draw`` is given: traces in the order of their seeds (`pskit.repro.ensemble.Ensemble`)."""
 
-    def __iter__(self) -> Iterator[Trace]: ...
+    def __iter__(self) -> Iterator[Any]: ...
 
     def __len__(self) -> int: ...
 
     def select(self, **where: Any) -> "Runs":
-        """Only the runs with these settings: app, fraction, step, policy, slack, preset, seed."""
+        """Only the runs with these settings: app, fraction, step, policy, slack, preset, runtime, seed."""
 
     def has(self, **where: Any) -> bool:
         """Whether `select` would find a run."""
 
     def values(self, key: str) -> list[Any]:
         """Distinct values of a setting, ascending."""
+
+    def column(self, name: str) -> Floats:
+        """Of batches of runs (`pskit.repro.ensembles`): a column of all of them, a row per run."""
 
 
 class Look(NamedTuple):
@@ -54,6 +55,15 @@ LOOKS = {
     "essp": Look("ESSP", "#0072B2", "o"),
     "asp": Look("ASP", "#AA4499", "X"),
 }
+
+TERM_COLOURS = {
+    "ref:drift": "#999999",
+    "ref:fresh_noise": "#009E73",
+    "ref:stale1": "#D55E00",
+    "ref:stale2": "#CC79A7",
+    "ref:stale3": "#0072B2",
+}
+"""Of the terms of Theorem 6."""
 
 
 def shade(policy: str, place: float) -> tuple[float, float, float]:

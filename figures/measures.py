@@ -1,5 +1,6 @@
 """Numbers that a figure shows and a claim is about, defined once."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,41 @@ from pskit.analysis.staleness import Staleness
 from pskit.analysis.trace import Trace
 
 LAST_CLOCK = 2**31 - 1
+FAITHFUL = "faithful"
+"""The verdict of a live run that kept its times."""
 
 
 def ages(trace: Trace) -> Staleness:
     """Ages of all reads but those of clock 0, where nothing is old yet and all rows are fetched once."""
     return trace.staleness().between(1, LAST_CLOCK)
+
+
+def distance(one: Trace, other: Trace) -> float:
+    """Two-sample distance of two runs: total variation between the histograms of their `ages`, 0 to 1."""
+    return ages(one).tv_to(ages(other))
+
+
+def paired_distances(runs: Runs) -> list[float]:
+    """`distance` of each live run to the run in virtual time of its seed, which has the same draws."""
+    virtual = {trace.config["run"]["seed"]: trace for trace in runs.select(runtime="sim")}
+    return [distance(live, virtual[live.config["run"]["seed"]]) for live in runs.select(runtime="live")]
+
+
+def seed_distances(runs: Runs) -> list[float]:
+    """`distance` of two seeds in virtual time: what chance alone makes. Of disjoint pairs, so independent."""
+    virtual = list(runs.select(runtime="sim"))
+    return [distance(a, b) for a, b in zip(virtual[::2], virtual[1::2], strict=False)]
+
+
+def fidelity(trace: Trace) -> Mapping[str, Any]:
+    """How true a live run was to its config; see `pskit.runtime.live.fidelity`."""
+    found: Mapping[str, Any] = trace.manifest["fidelity"]
+    return found
+
+
+def faithful(trace: Trace) -> bool:
+    """Whether a live run kept the times of its config."""
+    return bool(fidelity(trace)["verdict"] == FAITHFUL)
 
 
 def mean_ages(trace: Trace) -> tuple[Floats, Floats]:

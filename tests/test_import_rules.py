@@ -25,7 +25,14 @@ ROOMS = {
     "pskit.emulation": Room(("pskit.errors", "pskit.units"), types=("pskit.config",)),
     "pskit.data": Room(("pskit.errors",)),
     "pskit.apps": Room(
-        ("pskit.data", "pskit.errors", "pskit.core.layout", "pskit.core.kernels"), types=("pskit.config",)
+        (
+            "pskit.data",
+            "pskit.errors",
+            "pskit.core.layout",
+            "pskit.core.kernels",
+            "pskit.emulation.streams",
+        ),
+        types=("pskit.config",),
     ),
     "pskit.config": Room(("pskit.errors", "pskit.units", "pskit.apps", "pskit.core.policies")),
     "pskit.trace": Room(("pskit.errors", "pskit.core.layout")),

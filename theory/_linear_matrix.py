@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 
 from theory._check import FloatArray
 
-Parts = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+Parts = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 
-def moments(
-    included: NDArray[np.bool_], eta: FloatArray, modes: FloatArray, noise: FloatArray, offset: FloatArray
-) -> Parts:
-    """E x_t - x*, Cov(x_t), Cov(x_t, x~_t), Cov(x_t, zeta_t), Cov(x~_t) in the eigenbasis; axis 0 is t."""
+def moments(included: NDArray[np.bool_], eta: FloatArray, modes: FloatArray, noise: FloatArray) -> Parts:
+    """Moments in the eigenbasis; axis 0 is t.
+
+    d x_t / d (x_0 - x*) and d x~_t / d (x_0 - x*) of every mode; and, for a start that is not random,
+    Cov(x_t), Cov(x_t, x~_t), Cov(x_t, zeta_t), Cov(x~_t).
+    """
     count, dim = eta.size, modes.size
     seen = included.astype(np.float64)
-    mean = np.empty((count + 1, dim))
+    start, start_view = np.empty((count + 1, dim)), np.empty((count, dim))
     in_x = np.empty((dim, count + 1, count))  # d x_t / d zeta_t'
     in_view = np.empty((dim, count, count))
     for i, lam in enumerate(modes):
@@ -31,10 +33,12 @@ def moments(
         in_x[i, 0] = 0.0
         np.cumsum(response, axis=0, out=in_x[i, 1:])
         in_view[i] = seen @ response
-        mean[:, i] = offset[i] + in_x[i].sum(axis=1) * lam * offset[i]
+        start[:, i] = 1 + in_x[i].sum(axis=1) * lam
+        start_view[:, i] = 1 + in_view[i].sum(axis=1) * lam
     own = np.einsum("itt->ti", in_x[:, :-1])
     return (
-        mean,
+        start,
+        start_view,
         noise * np.einsum("itk,jtk->tij", in_x, in_x),
         noise * np.einsum("itk,jtk->tij", in_x[:, :-1], in_view),
         noise * own[:, :, None],

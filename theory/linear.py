@@ -38,6 +38,8 @@ class LinearMoments:
         Cov(x_t, zeta_t): not 0 where a later read that x_t contains saw update t.
     cov_view : (T, d, d) float64
         Cov(x~_t).
+    mean_view : (T, d) float64
+        E x~_t.
     """
 
     mean: FloatArray
@@ -45,6 +47,7 @@ class LinearMoments:
     cov_x_view: FloatArray
     cov_x_noise: FloatArray
     cov_view: FloatArray
+    mean_view: FloatArray
 
     def __iter__(self) -> Iterator[FloatArray]:
         return iter((self.mean, self.cov, self.cov_x_view, self.cov_x_noise))
@@ -57,6 +60,7 @@ def linear_recursion(
     noise_cov: ArrayLike,
     x0: ArrayLike,
     x_star: ArrayLike,
+    x0_cov: ArrayLike | None = None,
 ) -> LinearMoments:
     """Moments of x_t for a quadratic under a recorded schedule.
 
@@ -73,7 +77,9 @@ def linear_recursion(
     noise_cov : (d, d) or (d,)
         Covariance of zeta_t, or its diagonal; a number for d = 1.
     x0, x_star : (d,)
-        Start and minimiser.
+        Start, or its mean, and minimiser.
+    x0_cov : (d, d) or (d,), optional
+        Covariance of a random start that is independent of the noise, or its diagonal.
 
     Returns
     -------
@@ -82,7 +88,7 @@ def linear_recursion(
     Raises
     ------
     ValueError
-        On wrong shapes, a matrix that is not symmetric, a noise covariance with a negative eigenvalue, or a
+        On wrong shapes, a matrix that is not symmetric, a covariance with a negative eigenvalue, or a
         schedule in which a view holds its own update, one that starts later, or lacks an own one.
     """
     step = steps("eta_t", eta_t)
@@ -91,19 +97,27 @@ def linear_recursion(
     if start.ndim != 1 or star.shape != start.shape:
         raise ValueError(f"x0, x_star: got shapes {start.shape} and {star.shape}, but both must be (d,)")
     modes, basis = np.linalg.eigh(_symmetric("hessian", hessian, start.size))
-    covariance = _symmetric("noise_cov", noise_cov, start.size)
-    smallest = float(np.linalg.eigvalsh(covariance).min())
-    if smallest < -1e-12 * float(np.abs(covariance).max()):
-        raise ValueError(f"noise_cov: got the eigenvalue {smallest:g}, but a covariance has none below 0")
-    noise = basis.T @ covariance @ basis
-    offset = basis.T @ (start - star)
+    noise = basis.T @ _covariance("noise_cov", noise_cov, start.size) @ basis
     if isinstance(included, tuple):
         vc, order = included
-        found = _linear_ring.moments(vc, order, step, modes, noise, offset)
+        found = _linear_ring.moments(vc, order, step, modes, noise)
     else:
-        found = _linear_matrix.moments(visibility(included, step.size), step, modes, noise, offset)
-    mean, *covariances = found
-    return LinearMoments(star + mean @ basis.T, *(basis @ c @ basis.T for c in covariances))
+        found = _linear_matrix.moments(visibility(included, step.size), step, modes, noise)
+    of_x, of_view, cov, cov_x_view, cov_x_noise, cov_view = found
+    if x0_cov is not None:
+        spread = basis.T @ _covariance("x0_cov", x0_cov, start.size) @ basis
+        cov += spread * of_x[:, :, None] * of_x[:, None, :]
+        cov_x_view += spread * of_x[:-1, :, None] * of_view[:, None, :]
+        cov_view += spread * of_view[:, :, None] * of_view[:, None, :]
+    offset = basis.T @ (start - star)
+    return LinearMoments(
+        mean=star + (offset * of_x) @ basis.T,
+        cov=basis @ cov @ basis.T,
+        cov_x_view=basis @ cov_x_view @ basis.T,
+        cov_x_noise=basis @ cov_x_noise @ basis.T,
+        cov_view=basis @ cov_view @ basis.T,
+        mean_view=star + (offset * of_view) @ basis.T,
+    )
 
 
 def linear_terms(
@@ -165,3 +179,11 @@ def _symmetric(name: str, value: ArrayLike, dim: int) -> FloatArray:
     if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0):
         raise ValueError(f"{name}: got a matrix with {name}[i, j] != {name}[j, i], but must be symmetric")
     return (matrix + matrix.T) / 2
+
+
+def _covariance(name: str, value: ArrayLike, dim: int) -> FloatArray:
+    matrix = _symmetric(name, value, dim)
+    smallest = float(np.linalg.eigvalsh(matrix).min())
+    if smallest < -1e-12 * float(np.abs(matrix).max()):
+        raise ValueError(f"{name}: got the eigenvalue {smallest:g}, but a covariance has none below 0")
+    return matrix

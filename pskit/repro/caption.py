@@ -23,7 +23,7 @@ def conditions(runs: Ensemble) -> str:
         f"time to compute a clock: {'; '.join(dict.fromkeys(compute(c['compute']) for c in configs))}",
         f"latency of a message: {'; '.join(latencies)}",
         f"bandwidth {listed(c['network']['bandwidth'] for c in configs)}",
-        seeds(runs.values("seed")),
+        seeds(runs.seeds),
     ]
     return ". ".join(parts) + "."
 

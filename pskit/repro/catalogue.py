@@ -13,6 +13,8 @@ from pskit.errors import InputError
 
 Profile = Literal["quick", "default", "full"]
 PROFILES: tuple[Profile, ...] = ("quick", "default", "full")
+Varies = Literal["run.seed", "app.noise_seed"]
+"""What the runs of a batch differ in: schedule, samples and noise, or these without the schedule."""
 
 
 class _Entry(BaseModel):
@@ -26,32 +28,56 @@ class Sweep(_Entry):
     """A family of configs: every combination of the values in `over`, on top of `set`.
 
     Keys are dotted (``"ps.slack"``). `seconds` is about what a run takes, for the estimate before the start.
+    `seeds` is how many seeds a profile takes, where they are fewer than the experiment's.
     """
 
     set: dict[str, Any] = {}
     over: dict[str, list[Any]] = {}
     profiles: tuple[Profile, ...] = PROFILES
     seconds: float = 1.0
+    seeds: dict[Profile, Annotated[int, Field(ge=1)]] = {}
 
 
 class Experiment(_Entry):
-    """One item of the paper: a base config, sweeps over it, and how many seeds a profile takes."""
+    """One item of the paper: a base config, sweeps over it, and how many seeds a profile takes.
+
+    With a `measure` its runs are made in batches that keep columns instead of traces: `pskit.repro.ensembles`
+    says how, and what `batch` and `varies` are.
+    """
 
     title: str
     seeds: dict[Profile, Annotated[int, Field(ge=1)]]
     first_seed: Annotated[int, Field(ge=0)] = 1
+    measure: str = ""
+    batch: Annotated[int, Field(ge=0)] = 0
+    varies: Varies = "run.seed"
     base: dict[str, Any] = {}
     sweeps: tuple[Sweep, ...]
 
     def configs(self, profile: Profile) -> list[tuple[Config, float]]:
         """Configs of `profile`, seeds from `first_seed` on, and the seconds that each may take."""
         found = []
-        for seed in range(self.first_seed, self.first_seed + self.seeds[profile]):
+        for place in range(self.seeds[profile]):
+            seed = self.first_seed + place
             for sweep in self.sweeps:
-                if profile in sweep.profiles:
+                if profile in sweep.profiles and place < sweep.seeds.get(profile, self.seeds[profile]):
                     for values in product(*sweep.over.values()):
-                        keys = sweep.set | dict(zip(sweep.over, values, strict=True)) | {"run.seed": seed}
+                        keys = sweep.set | dict(zip(sweep.over, values, strict=True)) | {self.varies: seed}
                         found.append((Config(**with_keys(self.base, keys)), sweep.seconds))
+        return found
+
+    def batches(self, profile: Profile) -> list[tuple[Config, range, float]]:
+        """Configs of `profile` without their seeds, the seeds of each batch, and the seconds of one run."""
+        found = []
+        for sweep in self.sweeps:
+            if profile not in sweep.profiles:
+                continue
+            count = min(self.seeds[profile], sweep.seeds.get(profile, self.seeds[profile]))
+            seeds = range(self.first_seed, self.first_seed + count)
+            size = self.batch or count
+            for values in product(*sweep.over.values()):
+                cfg = Config(**with_keys(self.base, sweep.set | dict(zip(sweep.over, values, strict=True))))
+                found += [(cfg, seeds[i : i + size], sweep.seconds) for i in range(0, count, size)]
         return found
 
 

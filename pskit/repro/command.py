@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pskit.errors import InputError
 from pskit.repro.catalogue import Catalogue, load_catalogue
-from pskit.repro.claims.verdict import FAIL, NOT_TESTED
+from pskit.repro.claims.verdict import FINDING, NOT_TESTED, PASS
 from pskit.repro.pipeline import reproduce
 from pskit.repro.report import HTML
 from pskit.repro.report.content import QUICK, Report, value_text
@@ -88,12 +88,12 @@ def print_list(catalogue: Catalogue) -> None:
 
 
 def print_report(report: Report, out: Path) -> None:
-    """Print a line per tested claim, the counts, and where the report is."""
+    """Print a line per claim that was to be tested, the counts, and where the report is."""
     if report.profile == "quick":
         print(QUICK)
     for verdict in report.verdicts:
-        if verdict.status != NOT_TESTED:
-            text = verdict.why if verdict.status == FAIL else value_text(verdict)
+        if verdict.status != NOT_TESTED or not verdict.claim.untested:
+            text = value_text(verdict) if verdict.status in (PASS, FINDING) else verdict.why
             print(f"{verdict.id:<6}  {verdict.status:<7}  {text}")
     print(f"{report.headline()}. {report.effort()}.")
     print(f"report: {out / HTML}")

@@ -3,7 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from pskit.analysis.trace import Trace
+from pskit.repro.ensembles import Batch
 
 # Short names for the keys that experiments sweep.
 KEYS = {
@@ -13,7 +17,13 @@ KEYS = {
     "policy": "ps.policy",
     "slack": "ps.slack",
     "preset": "preset",
+    "runtime": "run.runtime",
     "seed": "run.seed",
+    "workers": "cluster.clients",
+    "noise": "app.noise",
+    "law": "network.staleness.law",
+    "drawn": "network.staleness.drawn",
+    "far": "network.staleness.far",
 }
 
 
@@ -22,20 +32,20 @@ class Absent(Exception):
 
 
 class Ensemble:
-    """Traces in the order of their seeds.
+    """Traces in the order of their seeds; or batches of runs, which have columns in the place of a trace.
 
     Parameters
     ----------
-    traces : sequence of Trace
+    traces : sequence of Trace or of Batch
     """
 
-    def __init__(self, traces: Sequence[Trace]) -> None:
+    def __init__(self, traces: Sequence[Any]) -> None:
         self.traces = sorted(traces, key=lambda trace: trace.config["run"]["seed"])
 
     def __len__(self) -> int:
         return len(self.traces)
 
-    def __iter__(self) -> Iterator[Trace]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.traces)
 
     def select(self, **where: Any) -> "Ensemble":
@@ -63,8 +73,18 @@ class Ensemble:
         """A number of every run, in the order of their seeds."""
         return [measure(trace) for trace in self.traces]
 
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Values of all runs of batches, in the order of their seeds: a row per run."""
+        return np.concatenate([batch.columns[name] for batch in self.traces])
 
-def setting(trace: Trace, key: str) -> Any:
+    @property
+    def seeds(self) -> list[int]:
+        """Distinct seeds of all runs, ascending."""
+        found = (t.seeds if isinstance(t, Batch) else [setting(t, "seed")] for t in self.traces)
+        return sorted({seed for some in found for seed in some})
+
+
+def setting(trace: Trace | Batch, key: str) -> Any:
     """Value of a key of `KEYS` in a run's config; None where the config has no such key."""
     value: Any = trace.config
     for part in KEYS[key].split("."):

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pskit.errors import InputError
+from pskit.repro.ensembles import ENSEMBLES
 from pskit.repro.plan import RUNS
 from pskit.repro.report import JSON
 
@@ -62,5 +63,5 @@ def check_output(out: Path) -> None:
         occupied = out.is_dir() and any(out.iterdir())
     except OSError as error:
         raise InputError(f"--out {out}: cannot write there ({error.strerror})") from error
-    if occupied and not ((out / RUNS).is_dir() or (out / JSON).is_file()):
+    if occupied and not (any((out / name).is_dir() for name in (RUNS, ENSEMBLES)) or (out / JSON).is_file()):
         raise InputError(f"--out {out}: this folder is not empty and holds no report; name another")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from pskit.analysis.trace import Trace, open_trace
 from pskit.repro import drawing
 from pskit.repro.caption import counted
 from pskit.repro.catalogue import Catalogue, Profile
 from pskit.repro.claims.verdict import judge
 from pskit.repro.ensemble import Ensemble
+from pskit.repro.live import make_live
 from pskit.repro.output import output_folder
-from pskit.repro.plan import Plan, make_plan
+from pskit.repro.plan import Plan, PlannedRun, make_plan
 from pskit.repro.progress import Pace, showing
 from pskit.repro.report import write_report
 from pskit.repro.report.content import Report
@@ -89,35 +89,38 @@ class Results:
     def __init__(self, plan: Plan, errors: dict[str, str], setup: float) -> None:
         self.setup = setup
         self._plan, self._errors = plan, errors
-        self._traces = {key: open_trace(run.folder) for key, run in plan.runs.items() if key not in errors}
+        made = {key: run for key, run in plan.runs.items() if key not in errors}
+        self._traces = {key: run.open() for key, run in made.items()}
 
     def of(self, experiments: Iterable[str]) -> tuple[Ensemble, dict[str, str]]:
         """Runs of some experiments, and why others of theirs could not be made, by the name of the run."""
         keys = dict.fromkeys(key for name in experiments for key in self._plan.members.get(name, []))
         failed = {self._plan.runs[k].folder.name: self._errors[k] for k in keys if k in self._errors}
-        found: list[Trace] = [self._traces[key] for key in keys if key in self._traces]
-        return Ensemble(found), failed
+        return Ensemble([self._traces[key] for key in keys if key in self._traces]), failed
 
     def counts(self) -> dict[str, int]:
         """Number of runs: total, reused, made, failed."""
-        total, missing, failed = len(self._plan.runs), len(self._plan.missing), len(self._errors)
+        total, missing = self._plan.size, sum(run.size for run in self._plan.missing)
+        failed = sum(self._plan.runs[key].size for key in self._errors)
         return {"total": total, "reused": total - missing, "made": missing - failed, "failed": failed}
 
 
 def announce(plan: Plan, jobs: int) -> str:
     """What there is to do, and about how long it takes."""
-    total, missing = len(plan.runs), len(plan.missing)
+    total, missing = plan.size, sum(run.size for run in plan.missing)
     if not missing:
         return f"{counted(total, 'run')}, all reused"
-    jobs = min(jobs, missing)
-    cores = min(jobs, os.cpu_count() or 1)
-    seconds = plan.seconds / cores + SECONDS_TO_START_AND_DRAW
+    alone = sum(run.alone for run in plan.missing)
+    jobs = min(jobs, len(plan.missing) - alone)
+    cores = min(jobs, os.cpu_count() or 1) or 1
+    seconds = plan.seconds(cores) + SECONDS_TO_START_AND_DRAW
     reused = f"{total - missing} reused, " if missing < total else ""
-    processes = f"{jobs} processes" if jobs > 1 else "one process"
-    idle = f"{cores} idle cores" if cores > 1 else "one idle core"
-    return (
-        f"{counted(total, 'run')}: {reused}{missing} to make in {processes}, about {seconds:.0f} s on {idle}"
-    )
+    processes = f" in {jobs} processes" if jobs > 1 else " in one process" if jobs else ""
+    # A live run takes what cores there are.
+    idle = "an idle machine" if alone else f"{cores} idle cores" if cores > 1 else "one idle core"
+    live = f", {alone} of them live, which come first, one after another" if alone else ""
+    make = f"{counted(total, 'run')}: {reused}{missing} to make"
+    return f"{make}{processes}{live}, about {seconds:.0f} s on {idle}"
 
 
 def make_missing(plan: Plan, jobs: int, console: Console) -> tuple[dict[str, str], float]:
@@ -125,16 +128,20 @@ def make_missing(plan: Plan, jobs: int, console: Console) -> tuple[dict[str, str
     missing = plan.missing
     if not missing:
         return {}, 0.0
-    pace = Pace(missing)
+    alone = [run for run in missing if isinstance(run, PlannedRun) and run.alone]
+    others = [run for run in missing if not run.alone]
+    pace = Pace(missing, min(jobs, os.cpu_count() or 1))
     try:
         with showing(console, pace) as report:
-            outcomes = Runner(jobs, report).make(missing)
+            outcomes = make_live(alone, report)
+            if others:
+                outcomes += Runner(jobs, report).make(others)
     except KeyboardInterrupt:
-        there = len(plan.runs) - len(missing) + pace.done
+        there = plan.size - pace.total + pace.done
         raise KeyboardInterrupt(
-            f"{there} of {len(plan.runs)} runs are there and will be reused; start again to go on."
+            f"{there} of {plan.size} runs are there and will be reused; start again to go on."
         ) from None
-    return {o.run.cfg.fingerprint(): o.error for o in outcomes if o.error}, pace.setup
+    return {o.run.key: o.error for o in outcomes if o.error}, pace.setup
 
 
 def describe_machine() -> dict[str, str]:

@@ -4,14 +4,22 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from pskit.analysis.trace import Trace, open_trace
 from pskit.config import Config
 from pskit.errors import InputError
-from pskit.repro.catalogue import Catalogue, Profile
+from pskit.repro.catalogue import Catalogue, Profile, with_keys
+from pskit.repro.ensembles import PlannedBatch, planned
+from pskit.running import run
+from pskit.runtime.live.fidelity import FAITHFUL, LARGEST_SCALE
 from pskit.trace.hashing import code_fingerprint
 from pskit.trace.store import open_run
 
 RUNS = "runs"
 """Subfolder of the output for run folders."""
+
+LIVE = "live"
+RETRY_FACTOR = 3.0
+"""By which time is stretched for a live run that was not faithful to its config."""
 
 
 class PlannedRun(NamedTuple):
@@ -24,7 +32,7 @@ class PlannedRun(NamedTuple):
     seconds : float
         About what it takes, on one core.
     done : bool
-        Whether `folder` has this run already, made by this code.
+        Whether one of its `attempts` has this run already, made by this code.
     """
 
     cfg: Config
@@ -32,42 +40,93 @@ class PlannedRun(NamedTuple):
     seconds: float
     done: bool
 
+    @property
+    def alone(self) -> bool:
+        """Whether nothing else may run meanwhile: a live run needs the processors for its times."""
+        return self.cfg.run.runtime == LIVE
+
+    @property
+    def size(self) -> int:
+        """Number of runs."""
+        return 1
+
+    @property
+    def key(self) -> str:
+        """Fingerprint of its config."""
+        return self.cfg.fingerprint()
+
+    def make(self) -> None:
+        """Make the run and write its folder, in this process."""
+        run(self.cfg, out=self.folder, force=True, threads=1)
+
+    def open(self) -> Trace:
+        """The finished run."""
+        return open_trace(self.result() if self.alone else self.folder)
+
+    def attempts(self) -> list[tuple[Config, Path]]:
+        """Config and folder of this run; of a live one also those of a second try, with time stretched."""
+        first = (self.cfg, self.folder)
+        if self.cfg.run.time_scale is None:
+            return [first]
+        stretched = {"run.time_scale": min(RETRY_FACTOR * self.cfg.run.time_scale, LARGEST_SCALE)}
+        cfg = Config(**with_keys(self.cfg.to_dict(), stretched))
+        return [first, (cfg, self.folder.with_name(folder_name(cfg)))]
+
+    def result(self) -> Path:
+        """The folder that counts, once the run has been made: that of the first attempt that `is_done`."""
+        return next((folder for cfg, folder in self.attempts() if is_done(folder, cfg)), self.folder)
+
+
+Planned = PlannedRun | PlannedBatch
+
 
 class Plan(NamedTuple):
-    """All runs, and which ones each experiment uses.
+    """All runs and batches of runs, and which ones each experiment uses.
 
     Attributes
     ----------
-    runs : dict of str to PlannedRun
-        By config fingerprint.
+    runs : dict of str to PlannedRun or PlannedBatch
+        By fingerprint.
     members : dict of str to list of str
         Fingerprints of the runs of an experiment, by its name.
     """
 
-    runs: dict[str, PlannedRun]
+    runs: dict[str, Planned]
     members: dict[str, list[str]]
 
     @property
-    def missing(self) -> list[PlannedRun]:
+    def missing(self) -> list[Planned]:
         """Runs that are still to be made."""
         return [run for run in self.runs.values() if not run.done]
 
     @property
-    def seconds(self) -> float:
-        """Estimated time of the missing runs on one core."""
-        return sum(run.seconds for run in self.missing)
+    def size(self) -> int:
+        """Number of runs."""
+        return sum(run.size for run in self.runs.values())
+
+    def seconds(self, cores: int) -> float:
+        """Estimated time of the missing runs."""
+        return sum(run.seconds if run.alone else run.seconds / cores for run in self.missing)
 
 
 def make_plan(catalogue: Catalogue, experiments: Iterable[str], profile: Profile, out: Path) -> Plan:
     """Lay out the runs of `experiments` under `out`."""
-    runs: dict[str, PlannedRun] = {}
+    runs: dict[str, Planned] = {}
     members: dict[str, list[str]] = {}
     for name in experiments:
-        for cfg, seconds in catalogue.experiments[name].configs(profile):
+        experiment = catalogue.experiments[name]
+        if experiment.measure:
+            for cfg, seeds, seconds in experiment.batches(profile):
+                batch = planned(cfg, seeds, experiment.varies, experiment.measure, seconds, out)
+                runs[batch.key] = batch
+                members.setdefault(name, []).append(batch.key)
+            continue
+        for cfg, seconds in experiment.configs(profile):
             key = cfg.fingerprint()
             if key not in runs:
                 folder = out / RUNS / folder_name(cfg)
-                runs[key] = PlannedRun(cfg, folder, seconds, is_done(folder, key))
+                one = PlannedRun(cfg, folder, seconds, False)
+                runs[key] = one._replace(done=any(is_done(place, c) for c, place in one.attempts()))
             members.setdefault(name, []).append(key)
     return Plan(runs, {name: list(dict.fromkeys(keys)) for name, keys in members.items()})
 
@@ -76,11 +135,12 @@ def folder_name(cfg: Config) -> str:
     """Name of a run's folder: readable, and distinct for distinct configs."""
     app = cfg.app.name.rpartition(":")[2].lower()
     slack = "" if cfg.ps.slack is None else f"-s{cfg.ps.slack}"
-    return f"{app}-{cfg.ps.policy}{slack}-seed{cfg.run.seed}-{cfg.fingerprint()[:12]}"
+    live = f"-{LIVE}" if cfg.run.runtime == LIVE else ""
+    return f"{app}-{cfg.ps.policy}{slack}{live}-seed{cfg.run.seed}-{cfg.fingerprint()[:12]}"
 
 
-def is_done(folder: Path, fingerprint: str) -> bool:
-    """Whether `folder` has a complete, undamaged run of this config by the code as it is now."""
+def is_done(folder: Path, cfg: Config) -> bool:
+    """Whether `folder` has a complete, undamaged run of `cfg` by the code as it is now; if live, faithful."""
     if not folder.is_dir():
         return False
     try:
@@ -89,6 +149,7 @@ def is_done(folder: Path, fingerprint: str) -> bool:
         return False  # it will be made again
     return (
         manifest.get("status") in ("finished", "diverged")
-        and manifest.get("fingerprint") == fingerprint
+        and manifest.get("fingerprint") == cfg.fingerprint()
         and manifest.get("code") == code_fingerprint()
+        and (cfg.run.runtime != LIVE or manifest["fidelity"]["verdict"] == FAITHFUL)
     )

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from pskit.repro.plan import PlannedRun
+from pskit.repro.plan import Planned
 from pskit.repro.runner import Outcome
 
 SECONDS_BETWEEN_LINES = 5.0
@@ -19,29 +19,38 @@ class Pace:
 
     Parameters
     ----------
-    runs : list of PlannedRun
+    runs : list of PlannedRun or PlannedBatch
+    cores : int
+        That those of them share that need not be alone.
     clock : callable
         Seconds.
     """
 
-    def __init__(self, runs: list[PlannedRun], clock: Callable[[], float] = time.monotonic) -> None:
-        self.total = len(runs)
+    def __init__(
+        self, runs: list[Planned], cores: int = 1, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.total = sum(run.size for run in runs)
         self.done = 0
         self.failed = 0
         self.setup = 0.0
-        self._all = sum(run.seconds for run in runs)
+        self._cores = cores
+        self._all = sum(map(self._share, runs))
         self._behind = 0.0
         self._clock = clock
-        self._begin = clock()
+        self._begin = self._last = clock()
+
+    def _share(self, run: Planned) -> float:
+        return run.seconds if run.alone else run.seconds / self._cores
 
     def step(self, outcome: Outcome | None) -> None:
-        """Take in an outcome; None is the end of the set-up."""
+        """Take in an outcome; None is the end of a set-up, which began with the last outcome or the start."""
+        before, self._last = self._last, self._clock()
         if outcome is None:
-            self.setup = self._clock() - self._begin
+            self.setup += self._last - before
             return
-        self.done += 1
-        self.failed += bool(outcome.error)
-        self._behind += outcome.run.seconds
+        self.done += outcome.run.size
+        self.failed += outcome.run.size if outcome.error else 0
+        self._behind += self._share(outcome.run)
 
     @property
     def seconds(self) -> float:
@@ -51,7 +60,8 @@ class Pace:
     @property
     def left(self) -> float | None:
         """Estimated seconds to the end, None before the first run."""
-        return self.seconds * (self._all - self._behind) / self._behind if self._behind else None
+        rest = max(0.0, self._all - self._behind)
+        return self.seconds * rest / self._behind if self._behind else None
 
     def text(self) -> str:
         """As a line."""

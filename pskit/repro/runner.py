@@ -12,12 +12,13 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pskit.errors import InputError
-from pskit.repro.plan import PlannedRun
+from pskit.repro.plan import Planned
 from pskit.runtime.children import METHOD, single_threaded
 from pskit.trace.folder import put_back
 
@@ -33,7 +34,7 @@ class WorkerFailure(Exception):
 class Outcome(NamedTuple):
     """What became of a run: seconds it took, and an error or an empty text."""
 
-    run: PlannedRun
+    run: Planned
     seconds: float
     error: str
 
@@ -44,7 +45,7 @@ class _Worker:
     def __init__(self, context: Any, number: int, warm_up: list[dict[str, Any]]) -> None:
         self.pipe, other = context.Pipe()
         self.process = context.Process(target=_work, args=(other, warm_up), name=f"run-{number}", daemon=True)
-        self.run: PlannedRun | None = None
+        self.run: Planned | None = None
         self.process.start()
         other.close()  # so that the end of the process ends the pipe
 
@@ -66,7 +67,7 @@ class Runner:
         self._report = report or (lambda outcome: None)
         self._workers: list[_Worker] = []
 
-    def make(self, runs: Sequence[PlannedRun]) -> list[Outcome]:
+    def make(self, runs: Sequence[Planned]) -> list[Outcome]:
         """Make `runs`, the longest first.
 
         Raises
@@ -93,14 +94,14 @@ class Runner:
                     if queue and worker in self._workers:
                         worker.run = queue.pop()
                         with suppress(OSError):  # a process that has just died is noticed when it is read
-                            worker.pipe.send((worker.run.cfg.to_dict(), str(worker.run.folder)))
+                            worker.pipe.send(worker.run)
                 if queue and not self._workers:
                     self._start(1, runs)
         finally:
             self._end()
         return outcomes
 
-    def _start(self, count: int, runs: Sequence[PlannedRun]) -> None:
+    def _start(self, count: int, runs: Sequence[Planned]) -> None:
         context = multiprocessing.get_context(METHOD)
         with _for_children():
             for _ in range(count):
@@ -144,7 +145,7 @@ class Runner:
         self._workers.clear()
 
 
-def warm_up_configs(runs: Sequence[PlannedRun]) -> list[dict[str, Any]]:
+def warm_up_configs(runs: Sequence[Planned]) -> list[dict[str, Any]]:
     """One tiny config for each application and policy among `runs`."""
     tiny: dict[tuple[str, str], dict[str, Any]] = {}
     for run in runs:
@@ -158,8 +159,8 @@ def warm_up_configs(runs: Sequence[PlannedRun]) -> list[dict[str, Any]]:
 def sweep(folder: Path) -> None:
     """Remove what an ended process left beside `folder` while it was writing it."""
     put_back(folder)  # a kill between two renames leaves the older run under its hidden name only
-    for partial in folder.parent.glob(f".{folder.name}.partial-*"):
-        shutil.rmtree(partial, ignore_errors=True)
+    for left_over in folder.parent.glob(f".{folder.name}.partial-*"):
+        shutil.rmtree(left_over, ignore_errors=True)
 
 
 @contextmanager
@@ -179,19 +180,20 @@ def _work(pipe: Connection, warm_up: list[dict[str, Any]]) -> None:
     from pskit.config import Config
     from pskit.running import run
 
-    def attempt(tree: dict[str, Any], folder: str | None) -> tuple[float, str]:
+    def attempt(make: Callable[[], Any]) -> tuple[float, str]:
         begin = time.perf_counter()
         try:
-            run(Config(**tree), out=folder, force=True, threads=1)
+            make()
         except Exception as error:
             return 0.0, f"{type(error).__name__}: {error}"
         return time.perf_counter() - begin, ""
 
-    errors = [error for _, error in (attempt(tree, None) for tree in warm_up) if error]
+    tiny = [partial(run, Config(**tree), threads=1) for tree in warm_up]
+    errors = [error for _, error in map(attempt, tiny) if error]
     pipe.send((0.0, errors[0] if errors else ""))
     while True:
         try:
-            tree, folder = pipe.recv()
+            planned: Planned = pipe.recv()
         except EOFError:
             return
-        pipe.send(attempt(tree, folder))
+        pipe.send(attempt(planned.make))

@@ -11,7 +11,20 @@ from pskit.trace.schema import SCHEMA, as_columns
 SECONDS_PER_CLOCK = {"bsp": 2.2, "ssp": 1.5, "essp": 1.1}
 
 
-def trace_of(cfg: Config, *, shares=None, losses=None, stopped=None) -> Trace:
+def fidelity_of(cfg: Config, verdict: str = "faithful") -> dict:
+    """What the manifest of a live run says of its times."""
+    late = {"faithful": 0.01, "strained": 0.1, "not faithful": 0.4}[verdict]
+    return {
+        "time_scale": cfg.run.time_scale,
+        "lateness_us": {"p50": 10.0, "p99": 1e6 * late * cfg.run.time_scale, "max": 1e6},
+        "verdict": verdict,
+        "late_share_of_clock": late,
+        "reason": f"1% of messages and computations were late by {late:.1%} of a clock or more",
+        "advice": "use fewer workers",
+    }
+
+
+def trace_of(cfg: Config, *, shares=None, losses=None, stopped=None, verdict="faithful") -> Trace:
     """A finished run of `cfg`.
 
     Parameters
@@ -22,6 +35,8 @@ def trace_of(cfg: Config, *, shares=None, losses=None, stopped=None) -> Trace:
         Loss after each clock; by default as the paper has it.
     stopped : int, optional
         Clock at which an INC of a value that is not finite stopped the run; no loss is known from there on.
+    verdict : str
+        Of a live run.
     """
     shares = shares or (lambda clock: paper_ages(cfg, clock))
     losses = paper_losses(cfg) if losses is None else np.asarray(losses, float)
@@ -44,6 +59,8 @@ def trace_of(cfg: Config, *, shares=None, losses=None, stopped=None) -> Trace:
         "workers": cfg.workers,
         "data": "MF, made up; a clock is some of it",
     }
+    if cfg.run.runtime == "live":
+        manifest["fidelity"] = fidelity_of(cfg, verdict)
     columns = {
         "histogram": as_columns("histogram", histogram),
         "metrics": as_columns("metrics", metrics),

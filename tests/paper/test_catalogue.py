@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from pskit.config import load_config
+from pskit.config import Config, load_config
 from pskit.errors import InputError
 from pskit.repro.catalogue import Experiment, load_catalogue, with_keys
 from pskit.repro.claims import CHECKS
@@ -76,10 +76,11 @@ def test_no_worker_has_a_shard_on_its_machine(catalogue):
 
 def test_numbers_set_after_a_look_are_judged_on_other_seeds(catalogue):
     later = {name: claim for name, claim in catalogue.claims.items() if claim.set_after}
-    assert list(later) == ["F1L-4"]
-    for name in later["F1L-4"].experiments:
-        seeds = {cfg.run.seed for cfg, _ in catalogue.experiments[name].configs("full")}
-        assert not seeds & {1, 2, 3}
+    assert {"F1L-4", "T6-2", "T6-4"} <= set(later)
+    for claim in ("F1L-4", "T6-2", "T6-4"):
+        for name in later[claim].experiments:
+            seeds = {cfg.run.seed for cfg, _ in catalogue.experiments[name].configs("full")}
+            assert not seeds & {1, 2, 3}
 
 
 def test_an_experiment_is_no_config(root):
@@ -101,6 +102,29 @@ def test_a_sweep_is_every_combination():
     assert found == [(p, s, seed) for seed in (1, 2) for p in ("ssp", "essp") for s in (1, 2)]
     assert all(c.app.clocks == 7 and c.app.step == 0.1 for c, _ in experiment.configs("default"))
     assert [c.ps.policy for c, _ in experiment.configs("full")].count("bsp") == 3
+
+
+def test_a_sweep_may_have_fewer_seeds():
+    experiment = Experiment(
+        title="t",
+        seeds={"quick": 1, "default": 3, "full": 3},
+        sweeps=[{"set": {"ps.policy": "ssp"}}, {"set": {"ps.policy": "essp"}, "seeds": {"default": 2}}],
+    )
+    found = [(c.ps.policy, c.run.seed) for c, _ in experiment.configs("default")]
+    assert found == [("ssp", 1), ("essp", 1), ("ssp", 2), ("essp", 2), ("ssp", 3)]
+    assert len(experiment.configs("full")) == 6
+
+
+def test_a_live_run_has_a_counterpart_in_virtual_time(catalogue):
+    for profile, most in (("quick", 15), ("default", 40)):
+        configs = catalogue.experiments["fig1-live"].configs(profile)
+        virtual = {cfg.fingerprint() for cfg, _ in configs if cfg.run.runtime == "sim"}
+        live = [(cfg, seconds) for cfg, seconds in configs if cfg.run.runtime == "live"]
+        for cfg, _ in live:
+            run = {"run.runtime": "sim", "run.time_scale": None, "run.on_death": None}
+            assert Config(**with_keys(cfg.to_dict(), run)).fingerprint() in virtual
+            assert (cfg.workers, cfg.app.clocks, cfg.ps.slack) == (8, 100, 8)
+        assert 0 < sum(seconds for _, seconds in live) <= most
 
 
 def test_keys_do_not_change_the_base():

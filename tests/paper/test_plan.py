@@ -28,7 +28,8 @@ def test_equal_configs_of_several_experiments_are_one_run(tmp_path):
     assert [len(plan.members[name]) for name in ("a", "b")] == [4, 4]
     assert len(set(plan.members["a"]) & set(plan.members["b"])) == 2
     assert len({run.folder for run in plan.runs.values()}) == 6
-    assert plan.seconds == 6.0
+    assert plan.seconds(1) == 6.0
+    assert plan.seconds(2) == 3.0
 
 
 def test_only_the_experiments_asked_for(tmp_path):
@@ -60,11 +61,10 @@ def test_a_finished_run_is_reused(made, tmp_path):
 
 
 def test_another_config_or_code_is_not_reused(made, monkeypatch):
-    key = made.cfg.fingerprint()
-    assert is_done(made.folder, key)
-    assert not is_done(made.folder, "0" * 64)
+    assert is_done(made.folder, made.cfg)
+    assert not is_done(made.folder, Config(**TINY, run={"seed": 77}))
     monkeypatch.setattr(planning, "code_fingerprint", lambda: "changed")
-    assert not is_done(made.folder, key)
+    assert not is_done(made.folder, made.cfg)
 
 
 @pytest.mark.parametrize(("status", "reused"), [("diverged", True), ("interrupted", False)])
@@ -72,11 +72,11 @@ def test_only_a_run_that_came_to_its_end_is_reused(made, status, reused):
     path = made.folder / "manifest.json"
     manifest = json.loads(path.read_text())
     path.write_text(json.dumps(manifest | {"status": status}))
-    assert is_done(made.folder, made.cfg.fingerprint()) is reused
+    assert is_done(made.folder, made.cfg) is reused
 
 
 def test_a_folder_that_is_no_run_is_not_reused(made, tmp_path):
     (made.folder / "clocks.npz").unlink()
-    assert not is_done(made.folder, made.cfg.fingerprint())
-    assert not is_done(tmp_path, made.cfg.fingerprint())
-    assert not is_done(tmp_path / "absent", made.cfg.fingerprint())
+    assert not is_done(made.folder, made.cfg)
+    assert not is_done(tmp_path, made.cfg)
+    assert not is_done(tmp_path / "absent", made.cfg)

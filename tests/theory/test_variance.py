@@ -242,3 +242,35 @@ def test_recursion_without_noise_or_with_one_mode(schedule):
     assert np.all(np.isfinite(quiet.mean))
     one = theory.linear_recursion((vc, order), eta, 1.0, 1.0, 1.0, 0.0)
     np.testing.assert_allclose(one.mean[:, 0], quiet.mean[:, 0], rtol=1e-13)
+
+
+@pytest.mark.parametrize(("P", "s", "clocks", "eager"), [(16, 2, 6, True), (9, 4, 8, False)])
+def test_many_reads_at_once(schedule, P, s, clocks, eager):
+    """The ring takes in reads together that do not see each other; the matrix knows no such groups."""
+    vc, order = schedule(P, s, clocks, np.random.default_rng(6), eager, 0.1)
+    problem = (np.full(P * clocks, 0.05), [1.0, 0.4], [1.0, 2.0], [1.0, 2.0], [0.0, 1.0])
+    matrix = theory.linear_recursion(theory.prefix_visibility(vc), *problem)
+    ring = theory.linear_recursion((vc, order), *problem)
+    for name in ("mean", "mean_view", "cov", "cov_x_view", "cov_x_noise", "cov_view"):
+        first, second = getattr(matrix, name), getattr(ring, name)
+        assert np.abs(first - second).max() <= 1e-13 * np.abs(first).max(), name
+
+
+@pytest.mark.parametrize("form", ["matrix", "ring"])
+def test_a_random_start(schedule, form):
+    """Without noise x_t is linear in the start: four starts with the wanted mean and covariance are exact."""
+    vc, order = schedule(3, 2, 8, np.random.default_rng(7), False, 0.5)
+    views = theory.prefix_visibility(vc) if form == "matrix" else (vc, order)
+    roots = np.array([[1.0, 0.2], [0.5, 0.8]])
+    hessian, eta, star, middle = np.array([[1.0, 0.3], [0.3, 0.6]]), np.full(24, 0.2), np.ones(2), np.zeros(2)
+    starts = [middle + sign * np.sqrt(2) * root for root in roots for sign in (-1, 1)]
+    each = [theory.linear_recursion(views, eta, hessian, [0.0, 0.0], x0, star) for x0 in starts]
+    found = theory.linear_recursion(views, eta, hessian, [0.0, 0.0], middle, star, roots.T @ roots)
+    x, view = (np.stack([getattr(one, name) for one in each]) for name in ("mean", "mean_view"))
+    np.testing.assert_allclose(found.mean, x.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(found.mean_view, view.mean(axis=0), atol=1e-12)
+    x, view = x - x.mean(axis=0), view - view.mean(axis=0)
+    for cov, a, b in ((found.cov, x, x), (found.cov_x_view, x[:, :-1], view), (found.cov_view, view, view)):
+        np.testing.assert_allclose(cov, np.einsum("nti,ntj->tij", a, b) / 4, atol=1e-12)
+    with pytest.raises(ValueError, match="x0_cov"):
+        theory.linear_recursion(views, eta, hessian, [0.0, 0.0], middle, star, -np.eye(2))

@@ -7,6 +7,10 @@ from typing import NamedTuple
 from pskit.repro.statistics import Estimate, estimate
 
 
+class Unfit(Exception):
+    """The runs are there, but nothing can be judged by them; the message says why."""
+
+
 class Part(NamedTuple):
     """One number of a claim.
 
@@ -64,7 +68,7 @@ class Part(NamedTuple):
         """The median, for several seeds its interval, and the note."""
         e = self.estimate
         value, low, high = (number(v, self.infinite) for v in (e.value, e.low, e.high))
-        if e.n > 1 and not (math.isinf(e.value) and e.low == e.high):  # words need no repetition
+        if e.low < e.high:
             value += f" [{low}, {high}]"
         return f"{value} ({self.note})" if self.note else value
 

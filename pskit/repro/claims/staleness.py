@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from figures.measures import ages, mean_ages
-from pskit.analysis.staleness import total_variation
+from figures.measures import ages, distance, mean_ages
 from pskit.analysis.trace import Trace
 from pskit.repro.claims.parts import Part, part
 from pskit.repro.ensemble import Ensemble
@@ -40,9 +39,7 @@ def concentrated(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
         carries = slack == max(tolerance["slacks"])
         parts.append(part(f"mean age, ESSP / SSP, s = {slack}", ratios, high=limit, carries=carries))
     one, other = (mf.select(policy="essp", slack=s) for s in tolerance["compared_slacks"])
-    distances = [
-        total_variation(ages(a).histogram(), ages(b).histogram()) for a, b in zip(one, other, strict=True)
-    ]
+    distances = [distance(a, b) for a, b in zip(one, other, strict=True)]
     what = "TV between ESSP's histograms at s = {} and {}".format(*tolerance["compared_slacks"])
     return [*parts, part(what, distances, high=tolerance["slack_tv"], carries=True)]
 

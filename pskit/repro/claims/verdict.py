@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 from pskit.repro.caption import counted
 from pskit.repro.catalogue import Catalogue, Claim
 from pskit.repro.claims import CHECKS
-from pskit.repro.claims.parts import Part, number
+from pskit.repro.claims.parts import Part, Unfit, number
 from pskit.repro.ensemble import Absent, Ensemble
+from pskit.repro.live import IMPOSSIBLE
 
 PASS, FINDING, FAIL, NOT_TESTED = "PASS", "FINDING", "FAIL", "NOT TESTED"
 STATUSES = (PASS, FINDING, FAIL, NOT_TESTED)
@@ -54,7 +55,8 @@ def judge(catalogue: Catalogue, name: str, runs: Ensemble, failures: Mapping[str
     runs : Ensemble
         Of the claim's experiments.
     failures : mapping of str to str
-        Runs of these experiments that could not be made, and why; any makes the claim FAIL.
+        Runs of these experiments that could not be made, and why; any makes the claim FAIL, unless this
+        machine cannot make such runs at all.
     """
     claim, figure = catalogue.claims[name], catalogue.figure_of(name)
 
@@ -66,12 +68,16 @@ def judge(catalogue: Catalogue, name: str, runs: Ensemble, failures: Mapping[str
         return verdict(NOT_TESTED, claim.untested, [])
     if failures:
         run, reason = next(iter(failures.items()))
+        if all(why.startswith(IMPOSSIBLE) for why in failures.values()):
+            return verdict(NOT_TESTED, reason, [])
         many = f"{counted(len(failures), 'run')} could not be made"
         return verdict(FAIL, f"{many}: {run}: {reason}", [])
     try:
         parts = CHECKS[name](runs, claim.tolerance)
     except Absent as absent:
         return verdict(NOT_TESTED, f"this profile has {absent}", [])
+    except Unfit as unfit:
+        return verdict(NOT_TESTED, str(unfit), [])
     missed = [part for part in parts if not part.met]
     if missed:
         return verdict(FAIL, f"not as expected: {in_words(missed)}", parts)

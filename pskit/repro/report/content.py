@@ -105,9 +105,12 @@ def value_text(verdict: Verdict) -> str:
 
 
 def interval_head(verdict: Verdict) -> str:
-    """Head of the column of numbers; a single seed has no interval."""
-    level = min(part.estimate.level for part in verdict.parts)
-    return f"median [{level:.0%} interval]" if verdict.seeds > 1 else "value of one seed"
+    """Head of the column of numbers; a single seed has no interval, nor has what all runs give together."""
+    levels = [part.estimate.level for part in verdict.parts if part.estimate.level > 0]
+    if not levels:
+        return "value of all runs together" if verdict.seeds > 1 else "value of one seed"
+    single = "" if verdict.seeds > 1 else ", or value of one seed"
+    return f"median [{min(levels):.0%} interval]{single}"
 
 
 QUICK = "quick profile: one to three seeds, indicative only"
@@ -117,7 +120,8 @@ _MEASURED = (
     "Every number is measured on each seed. Its value is the median over seeds, and that is what is held "
     "against the expectation. Its interval spans the order statistics that cover the median with at least "
     "90% confidence, or all seeds where they are too few for that (5 seeds: 94%, 3: 75%, 2: 50%, "
-    "one seed: no interval)."
+    "one seed: no interval). A probability, a quantile or a ratio of such, where a "
+    "number's name says so, is one number from all runs; of these only a quantile has an interval."
 )
 
 

@@ -1,0 +1,1 @@
+"""What `pskit bench` runs; files that begin with ``_``, and folders, hold what several benchmarks share."""
