@@ -54,6 +54,7 @@ LOOKS = {
     "ssp": Look("SSP", "#D55E00", "^"),
     "essp": Look("ESSP", "#0072B2", "o"),
     "asp": Look("ASP", "#AA4499", "X"),
+    "vap": Look("VAP", "#009E73", "D"),
 }
 
 TERM_COLOURS = {

@@ -17,11 +17,12 @@ LINES = (
 def draw(runs: Runs, sheet: Sheet) -> None:
     """One panel, both axes logarithmic."""
     ((axes,),) = sheet.axes(1, 1, 4.2)
+    reads = runs.select(policy="essp").column("reads")[0]
     for app, noise, policy, name, colour, marker in LINES:
         if not runs.has(app=app, noise=noise, policy=policy):
             continue
         same = runs.select(app=app, noise=noise, policy=policy)
-        reads, after = same.column("reads")[0], same.column("regret_after")
+        after = same.column("regret_after")
         label = f"{name}: slope {np.median(slopes(same)):.2f}"
         sheet.band(axes, "rate", name, reads, after, color=colour, marker=marker, label=label)
         if (app, policy) in (("absolute", "essp"), ("huber", "essp")) and noise == 0:

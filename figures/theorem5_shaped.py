@@ -93,8 +93,8 @@ def remarks(runs: Runs) -> str:
     means = [moments(runs.select(drawn=drawn, **keys))[0] for drawn, keys in kinds(runs)]
     return (
         f"Measured mean ages: {min(means):.2f} to {max(means):.2f} clocks, without clock 0 (no read is "
-        f"older than the run). {len(off)} runs. Prescribed ages say by themselves what a view contains, so R/T "
-        f"follows without the emulator; {len(known)} of the runs were made by it, too, and differ by "
+        f"older than the run). {len(off)} runs. Prescribed ages say by themselves what a view contains, so "
+        f"R/T follows without the emulator; {len(known)} of the runs were made by it, too, and differ by "
         f"{known.max():.0e} at most."
     )
 

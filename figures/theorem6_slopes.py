@@ -14,9 +14,10 @@ SCALED = {
 }
 POWERS = {"interpolating": (2, 2, 3, 4), "floor": (2, 3, 4, 4)}
 POWER_SIGNS = "⁰¹²³⁴"
-ABOVE, BELOW = (-2, 6), (9, -9)
+ABOVE, BELOW = (-2, 6), (6, -9)
 PLACES = {
-    ("interpolating", "ref:fresh_noise"): (0, BELOW),
+    ("interpolating", "ref:fresh_noise"): (1, BELOW),
+    ("interpolating", "ref:stale2"): (1, ABOVE),
     ("floor", "ref:stale1"): (0, BELOW),
     ("floor", "ref:stale3"): (1, BELOW),
 }
@@ -110,7 +111,7 @@ def shares(axes: Axes, runs: Runs, sheet: Sheet) -> None:
         axes.annotate(
             look.name,
             (steps[-1], np.median(share[:, -1])),
-            (-12, 0),
+            (-12, 0) if policy == "ssp" else (0, -12),
             textcoords="offset points",
             ha="right",
             color=look.colour,

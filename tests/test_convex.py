@@ -125,7 +125,7 @@ def test_a_script_without_guard_is_told(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(root)}
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment)
     assert done.returncode == 1
-    assert "under `if __name__ ==" in done.stderr.splitlines()[-1]
+    assert "under `if __name__ ==" in done.stderr
 
 
 def test_schedule_and_noise_have_seeds_of_their_own():

@@ -1,10 +1,10 @@
 """A convex run in the order in which its computations started: the reference order of VAP and Theorem 1.
 
-Clock-major order (`pskit.analysis.gamma`) is what each worker knows alone. Here the reference x^_t is the start
-with the updates of all computations that started before t, whether made by then or not.
+Clock-major order (`pskit.analysis.gamma`) is what each worker knows alone. Here the reference x^_t is the
+start with the updates of all computations that started before t, whether made by then or not.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -63,5 +63,5 @@ def started(trace: Trace) -> Started:
     names = [table["name"] for table in trace.manifest["layout"]["tables"]]
     start = np.concatenate([np.asarray(trace.table(n, "initial"), np.float64).ravel() for n in names])
     x = start + np.concatenate([np.zeros((1, len(start))), np.cumsum(-eta[:, None] * g, axis=0)])
-    columns: Any = (views["worker"][order].astype(np.int64), views["clock"][order].astype(np.int64))
-    return Started(*columns, views["x"][order], g, eta, made["f"][at], x)
+    worker, clock = (views[name][order].astype(np.int64) for name in ("worker", "clock"))
+    return Started(worker, clock, views["x"][order], g, eta, made["f"][at], x)

@@ -251,7 +251,16 @@ def _add(units: Any, u: int, rows: Any, values: Any, asked: Any, at: Any, sums: 
 
 @_jit
 def _largest(
-    units: Any, n: int, owed: Any, rows: Any, values: Any, me: int, client: int, asked: Any, cols: Any, apart: bool
+    units: Any,
+    n: int,
+    owed: Any,
+    rows: Any,
+    values: Any,
+    me: int,
+    client: int,
+    asked: Any,
+    cols: Any,
+    apart: bool,
 ) -> float:
     """See `Transit.largest`."""
     at = np.zeros(len(asked) + 1, np.int64)

@@ -13,12 +13,16 @@ def conditions(runs: Ensemble) -> str:
     latencies = dict.fromkeys(distribution(c["network"]["latency"]) for c in configs)
     data = dict.fromkeys(str(trace.manifest["data"]).partition(";")[0] for trace in runs)
     workers = {c["cluster"]["clients"] * c["cluster"]["threads"] for c in configs}
+    bounds = {
+        symbol: [c["ps"][key] for c in configs if c["ps"].get(key) is not None]
+        for symbol, key in (("s", "slack"), ("v0", "v0"))
+    }
     parts = [
         f"Data: {'; '.join(data)}",
         f"P = {listed(workers)}",
         f"shards: {listed(c['ps']['shards'] for c in configs)}, "
         f"placement {listed(c['cluster']['placement'] for c in configs)}",
-        f"s = {listed(c['ps']['slack'] for c in configs if c['ps']['slack'] is not None)}",
+        *(f"{symbol} = {listed(values)}" for symbol, values in bounds.items() if values),
         f"step {listed(c['app']['step'] for c in configs)}",
         f"time to compute a clock: {'; '.join(dict.fromkeys(compute(c['compute']) for c in configs))}",
         f"latency of a message: {'; '.join(latencies)}",

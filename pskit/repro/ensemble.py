@@ -24,6 +24,9 @@ KEYS = {
     "law": "network.staleness.law",
     "drawn": "network.staleness.drawn",
     "far": "network.staleness.far",
+    "v0": "ps.v0",
+    "latency": "network.latency.mean",
+    "reversion": "compute.reversion",
 }
 
 

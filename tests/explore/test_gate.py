@@ -4,7 +4,7 @@ import pytest
 
 from pskit.errors import InputError
 from pskit.explore import System, explore, replay, save, tell
-from tests.explore.mutants.gate import GATE, RIGHT
+from tests.explore.mutants.gate import GATE, LARGE, RIGHT
 
 VARIED = {
     "nothing but a serial order": {"v0": 1e-9},
@@ -16,7 +16,9 @@ VARIED = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in LARGE else n for n in RIGHT]
+)
 def test_every_state(name):
     verdict = explore(RIGHT[name])
     assert verdict.violation is None

@@ -12,6 +12,7 @@ from pskit.repro.ensemble import Ensemble
 from pskit.repro.ensembles import Batch, seeded
 from pskit.repro.measured.theorem6 import FLOOR_STEPS, INTERPOLATING_STEPS
 from tests.paper.theorem5_columns import counterexample_columns, shaped_columns, theorem5_columns
+from tests.paper.vap_columns import bound_columns, floor_columns
 
 Columns = dict[str, Any]
 
@@ -92,6 +93,8 @@ MADE: dict[str, Callable[[Config, Sequence[int]], Columns]] = {
     "counterexample": counterexample_columns,
     "variance": variance_columns,
     "scaling": scaling_columns,
+    "vap-bound": bound_columns,
+    "vap-floor": floor_columns,
 }
 """Made-up columns of a batch, by measure."""
 

@@ -15,6 +15,13 @@ def test_a_new_folder_is_made_and_may_be_used_again(tmp_path: Path) -> None:
             assert out.is_dir()
 
 
+@pytest.mark.parametrize("name", ["runs", "ensembles"])
+def test_an_interrupted_report_may_go_on(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with output_folder(tmp_path):
+        pass
+
+
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
     with (
         output_folder(tmp_path / "out"),

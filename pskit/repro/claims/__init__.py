@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pskit.repro.claims import convergence, live, staleness, theorem5, theorem6
+from pskit.repro.claims import convergence, live, staleness, theorem5, theorem6, vap
 from pskit.repro.claims.parts import Part
 from pskit.repro.ensemble import Ensemble
 
@@ -27,4 +27,7 @@ CHECKS: dict[str, Check] = {
     "T6-2": theorem6.slopes,
     "T6-3": theorem6.exact_curve,
     "T6-4": theorem6.from_moments,
+    "V-1": vap.bound_holds,
+    "V-2": vap.price,
+    "V-3": vap.floors_of,
 }

@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 ROUNDING = 1e-9
 """By which a distance may exceed v_t: both are sums of float64, added up in another order."""
 TRANSIENT = 400
-"""Computations before the stationary part: twelve relaxation times of the slowest mode's square at the step .06."""
+"""Computations before the stationary part: 12 relaxation times of the slowest mode's square at step .06."""
 
 
 class Reserving(Quadratic):
@@ -74,11 +74,11 @@ def _bounded(cfg: Config) -> dict[str, Any]:
     distance = np.abs(one.views - one.x[:-1]).max(axis=1) / (v0 / np.sqrt(t))
     at_best = terms.values(best)[one.clock * cfg.workers + one.worker]
     regret = np.cumsum(one.f - at_best)
-    F2 = np.maximum.accumulate(((one.x[:-1] - best) ** 2).sum(axis=1)) / 2  # noqa: N806 - the theory's name
+    F2 = np.maximum.accumulate(((one.x[:-1] - best) ** 2).sum(axis=1)) / 2
     args = (cfg.app.step, terms.lipschitz, F2, terms.dim, v0, t)
     bound, printed = (np.asarray(f(*args).value) for f in (theory.thm1_regret, theory.thm1_regret_printed))
     return {
-        "violations": int((distance > 1 + ROUNDING).sum()),
+        "violations": int((~(distance <= 1 + ROUNDING)).sum()),
         "gradient": np.abs(one.g).max() / terms.lipschitz_inf,
         "step_error": np.abs(one.eta * np.sqrt(t) / cfg.app.step - 1).max(),
         "over": (regret / bound).max(),
@@ -124,6 +124,8 @@ def _floor(cfg: Config) -> dict[str, float]:
     if trace.status != "finished":
         return found | {"floor": np.inf, "serial": np.nan, "gradient": np.nan}
     one = started(trace)
+    if len(one.f) <= TRANSIENT:
+        raise ValueError(f"a run of {len(one.f)} computations has no stationary part after {TRANSIENT}")
     terms = make_app(cfg.app.name).terms(cfg)
     away = one.x[:-1] - terms.best
     alone = serial(one, terms.curvature, terms.best)

@@ -121,7 +121,8 @@ _MEASURED = (
     "against the expectation. Its interval spans the order statistics that cover the median with at least "
     "90% confidence, or all seeds where they are too few for that (5 seeds: 94%, 3: 75%, 2: 50%, "
     "one seed: no interval). A probability, a quantile or a ratio of such, where a "
-    "number's name says so, is one number from all runs; of these only a quantile has an interval."
+    "number's name says so, is one number from all runs; of these a quantile has an interval, and a variance "
+    "floor or a ratio of such the jackknife's, at 90%."
 )
 
 

@@ -63,8 +63,8 @@ class Record:
         By worker, in order.
     timers : dict of (src, dst, epoch) to int, ns
         Retransmission timers that went off.
-    put_off : set of (number, src, client)
-        Pushes for which there was no room, in place of the server's message of that number.
+    put_off : set of (t, number, src, client)
+        Pushes for which there was no room then, in place of the server's message of that number.
     caught_up : list of (t, src, client)
         When a shard sent a client what it was owed.
     last : int, ns
@@ -108,7 +108,7 @@ class Record:
         self.timers = {tuple(key): t for *key, t in zip(*timers, strict=True)}
         pushes = [
             zip(*(moments[name][kinds[kind]].tolist() for name in names), strict=True)
-            for kind, names in ((PUT_OFF, ("number", "src", "who")), (CAUGHT_UP, ("t", "src", "who")))
+            for kind, names in ((PUT_OFF, ("t", "number", "src", "who")), (CAUGHT_UP, ("t", "src", "who")))
         ]
         self.put_off: set[tuple[int, ...]] = set(pushes[0])
         self.caught_up: list[tuple[int, ...]] = list(pushes[1])

@@ -81,10 +81,11 @@ class Replay(Simulation):
 
     def _with_room(self, at: int, effects: list[Effect]) -> list[Effect]:
         """``effects`` without the pushes for which there was no room: these are given back to their shard."""
-        number, kept = self._network.sent_by_server, []
+        now, number, kept = self.queue.now, self._network.sent_by_server, []
         for effect in effects:
             if type(effect) is ToClient:
-                if type(effect.message) is Push and (number, at, effect.client) in self.record.put_off:
+                push = type(effect.message) is Push
+                if push and (now, number, at, effect.client) in self.record.put_off:
                     self.shards[at - self.n_clients].put_off(effect.client, effect.message)
                     continue
                 number += 1

@@ -16,6 +16,9 @@ LONGER = System("vap", shards=1, v0=7.5, schedule="constant", scripts={0: TWICE,
 TWICE_ADDED = System("vap", shards=1, v0=0.5, schedule="constant", scripts={0: "G0 I0 I0 L", 1: "G0 L"})
 FALLING = System("vap", shards=1, v0=1.2, scripts={0: TWICE, 1: ONCE})
 THREE = System("vap", clients=3, shards=1, v0=1.5, schedule="constant", scripts=dict.fromkeys(range(3), ONCE))
+TWO_AND_A_READER = System(
+    "vap", clients=3, shards=1, v0=1.5, schedule="constant", scripts={0: ONCE, 1: ONCE, 2: "G0 L"}
+)
 TOGETHER = System(
     "vap", clients=1, threads=2, shards=1, v0=0.5, schedule="constant", scripts={0: ONCE, 1: ONCE}
 )
@@ -28,10 +31,12 @@ UNKNOWN = System("vap", shards=1, v0=0.5, schedule="constant", reserve=False, sc
 
 RIGHT = {
     "two": TWO, "narrow": NARROW, "longer": LONGER, "twice added": TWICE_ADDED, "falling": FALLING,
-    "three": THREE, "together": TOGETHER, "apart": APART, "own": OWN, "back": BACK, "each": EACH, "unknown":
-    UNKNOWN,
+    "three": THREE, "two and a reader": TWO_AND_A_READER, "together": TOGETHER, "apart": APART, "own": OWN,
+    "back": BACK, "each": EACH, "unknown": UNKNOWN,
 }  # fmt: skip
 """Systems in which the core is right."""
+LARGE = ("three",)
+"""Of these, those with 100,000 states and more; smaller ones have as many workers, clocks and shards."""
 
 
 def _edit(owner, name: str, old: str, new: str) -> tuple[Edit, ...]:

@@ -78,7 +78,8 @@ class OneEndsEarly(Told):
 class Wide:
     """Adds 1 to every entry of long rows at every clock.
 
-    ``options``: ``rows``, ``cols``; ``doze``, real seconds that worker 0 computes at its clock ``at``;
+    ``options``: ``rows``, ``cols``; ``at``: worker 0 computes at this clock until the others have finished it
+    too, who only begin then; they tell each other in ``folder``;
     ``rush``: no worker reads or computes, so that all its clocks are over at once, and worker 0 stops the
     server for a while, which leaves its process id in ``folder``.
     """
@@ -99,10 +100,21 @@ class Wide:
                 stop_for_a_while(int((Path(options["folder"]) / "server").read_text()))
             if not options.get("rush"):
                 await n.get(ids)
-                dozes = ps.worker == 0 and clock == options.get("at")
-                await ps.compute(kernel, options.get("doze", 0.0) if dozes else 0.0)
+                await ps.compute(wait_for, [*self.awaited(ps, clock)])
             n.inc(ids, ones)
             await ps.clock()
+            if clock == options.get("at"):
+                tell(options, f"over.{ps.worker}")
+
+    def awaited(self, ps, clock):
+        """Files without which the computation of ``clock`` is not over."""
+        options = ps.cfg.app.options
+        folder, at = options.get("folder"), options.get("at")
+        if ps.worker and at is not None and clock == 0:
+            yield f"{folder}/dozing"
+        elif ps.worker == 0 and clock == at:
+            tell(options, "dozing")
+            yield from (f"{folder}/over.{worker}" for worker in range(1, ps.workers))
 
     def objective(self, tables):
         return {"loss": 1.0}
@@ -142,8 +154,18 @@ class Never(SSP):
 def tell(options, name):
     if "folder" in options:
         path = Path(options["folder"]) / name
-        path.with_suffix(".new").write_text(str(os.getpid()))
-        path.with_suffix(".new").rename(path)
+        new = path.with_name(f"{name}.new")
+        new.write_text(str(os.getpid()))
+        new.rename(path)
+
+
+def wait_for(names):
+    """Compute until there are files of these names."""
+    until = time.monotonic() + 60
+    while not all(map(os.path.exists, names)):
+        if time.monotonic() > until:
+            raise TimeoutError(f"not all of {names} have come")
+        time.sleep(0.005)
 
 
 def fail(how, table):

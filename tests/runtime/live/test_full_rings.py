@@ -31,8 +31,8 @@ def check(trace, clocks=CLOCKS):
 
 
 @pytest.mark.parametrize("policy", ["essp", "essp, deltas"])
-def test_pushes_to_a_client_that_takes_nothing_in_are_merged(policy):
-    trace = pskit.run(wide(policy, doze=0.6, at=6))
+def test_pushes_to_a_client_that_takes_nothing_in_are_merged(policy, tmp_path):
+    trace = pskit.run(wide(policy, at=8, folder=str(tmp_path)))
     check(trace)
     full = trace.manifest["full_rings"]
     assert full["pushes_put_off"] > full["pushes_in_their_place"] > 0

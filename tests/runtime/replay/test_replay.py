@@ -73,7 +73,8 @@ def test_pushes_for_which_there_was_no_room(tmp_path):
         tmp_path / "live",
         "essp",
         "tests.runtime.replay.apps:Sleeper",
-        clocks=60,
+        clocks=30,
+        options={"folder": str(tmp_path)},
         ps={"slack": 50},
         compute={"model": "constant", "mean": "100ms", "stragglers": [
             {"worker": w, "factor": 8.0} for w in (1, 2)
