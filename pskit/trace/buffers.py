@@ -21,23 +21,20 @@ class RecordBuffer:
     ----------
     taken : int
         Records taken so far.
-    pack, block, at, stride, size
-        For an owner in a hurry, who writes ``pack(block, at, *record)``, adds ``stride`` to ``at`` and
-        calls `take` when that has reached ``size``.
     """
 
-    __slots__ = ("_floats", "_width", "at", "block", "pack", "size", "stride", "taken")
+    __slots__ = ("_at", "_block", "_floats", "_pack", "_size", "_stride", "_width", "taken")
 
     def __init__(self, width: int, floats: int = 0) -> None:
         self._width, self._floats = width, floats
         record = struct.Struct(f"={width}q{floats}d")
-        self.pack, self.stride = record.pack_into, record.size
-        self.size = self.stride * CHUNK_RECORDS
-        self.block = bytearray(self.size)
-        self.at = self.taken = 0
+        self._pack, self._stride = record.pack_into, record.size
+        self._size = self._stride * CHUNK_RECORDS
+        self._block = bytearray(self._size)
+        self._at = self.taken = 0
 
     def __len__(self) -> int:
-        return self.taken + self.at // self.stride
+        return self.taken + self._at // self._stride
 
     def add(self, *record: float) -> bool:
         """Pack a record; True when `take` must be called before the next.
@@ -47,28 +44,28 @@ class RecordBuffer:
         struct.error
             On a wrong number of fields, or a float where an integer belongs.
         """
-        self.pack(self.block, self.at, *record)
-        self.at += self.stride
-        return self.full
+        self._pack(self._block, self._at, *record)
+        self._at = at = self._at + self._stride
+        return at == self._size
 
     @property
     def full(self) -> bool:
         """Whether `take` must be called before the next record."""
-        return self.at == self.size
+        return self._at == self._size
 
     def fill(self, records: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Pack as many of ``records`` (n, width) as fit, and return the others."""
-        n = min(len(records), (self.size - self.at) // self.stride)
-        end = self.at + n * self.stride
-        self.block[self.at : end] = records[:n].tobytes()
-        self.at = end
+        n = min(len(records), (self._size - self._at) // self._stride)
+        end = self._at + n * self._stride
+        self._block[self._at : end] = records[:n].tobytes()
+        self._at = end
         return records[n:]
 
     def take(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """Empty the buffer: what was pending, (n, width) int64 and (n, floats) float64, in order."""
-        words = np.frombuffer(self.block, np.int64, self.at // 8).reshape(-1, self._width + self._floats)
+        words = np.frombuffer(self._block, np.int64, self._at // 8).reshape(-1, self._width + self._floats)
         integers = words[:, : self._width].copy()
         floats = words[:, self._width :].view(np.float64).copy()
-        self.at = 0
+        self._at = 0
         self.taken += len(integers)
         return integers, floats

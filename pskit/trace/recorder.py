@@ -202,13 +202,9 @@ class Recorder:
         linf: float,
     ) -> None:
         """Record that ``shard`` applied an oplog as its number ``apply_index``, with its two norms."""
-        buffer = self._update_buffer
-        at = buffer.at
-        buffer.pack(
-            buffer.block, at, worker, clock, shard, seq, apply_index, t_inc, t_sent, t_applied, l2, linf
-        )
-        buffer.at = at = at + buffer.stride
-        if at == buffer.size:
+        if self._update_buffer.add(
+            worker, clock, shard, seq, apply_index, t_inc, t_sent, t_applied, l2, linf
+        ):
             self._take_updates()
 
     def clock(self, worker: int, clock: int, t_begin: int, t_end: int, t_compute: int, t_wait: int) -> None:
@@ -264,7 +260,7 @@ class Recorder:
         self._metrics.append((t, clock, name, value))
 
     def member(self, t: int, worker: int, shard: int, clock: int, apply_index: int, event: str) -> None:
-        """Record that ``worker`` ``"joined"`` or ``"left"`` ``shard``."""
+        """Record that ``worker`` ``"joined"`` or ``"left"`` ``shard``, or was ``"lost"`` to it."""
         if event not in ("joined", "left", "lost"):
             raise ValueError(f"event must be 'joined', 'left' or 'lost', got {event!r}")
         self._members.append((t, worker, shard, clock, apply_index, event))

@@ -112,6 +112,20 @@ def test_progress_changes_nothing():
     assert [info["emulated_ns"] for _, info in said] == sorted(info["emulated_ns"] for _, info in said)
 
 
+def test_progress_counts_every_event_to_come():
+    cfg = config(ps={**ps("ssp", 1), "shards": 12}, clocks=19)  # a clock is a fan of twelve messages
+    said = []
+
+    def look(sim):
+        heap = sim.queue.heap
+        fans = sum(len(list(event[6].rest())) for event in heap if event[6] is not None)
+        said.append((sim.progress()[1]["in_flight"], len(heap) + fans, fans))
+
+    simulate(cfg, Digits(), progress=look)
+    assert all(told == counted for told, counted, _ in said)
+    assert any(fans for *_, fans in said)
+
+
 def test_the_seed_changes_the_schedule():
     hashes = {simulate(config(run={"seed": seed}), Digits()).schedule_hash for seed in range(3)}
     assert len(hashes) == 3

@@ -16,7 +16,7 @@ from pskit.core.clocks import VectorClock
 from pskit.core.gated import GatedClient
 from pskit.core.kernels import add_rows
 from pskit.core.layout import Layout
-from pskit.core.messages import Applied, Effect, Left, Message, Oplog, Push, Read, Reply, ToClient, ToShard
+from pskit.core.messages import Applied, Effect, Left, Message, Push, Read, Reply, ToClient, ToShard
 from pskit.core.policies import make_policy
 from pskit.core.rows import RowPools
 from pskit.core.server import ServerShard
@@ -205,15 +205,14 @@ class Simulation:
             "clock_max": max(clocks),
             "waiting_share": sum(d.waiting_for is not None for d in self.drivers) / len(clocks),
             "messages": self.transport.sent,
-            "in_flight": len(self.queue.heap),
+            "in_flight": self.queue.created - self.events,
             "emulated_ns": self.queue.now,
         }
         return min(clocks), info
 
     def _loop(self, until_look: int = COLLECT_EVERY, once: bool = False) -> None:
         """Let events happen until there is none, or the run is to stop, or (``once``) until the next look."""
-        queue, heap, transport, shards = self.queue, self.queue.heap, self.transport, self.shards
-        evaluation, first_shard, seen = self.evaluation, self.n_clients, self._seen.received
+        queue, heap = self.queue, self.queue.heap
         while heap:
             event = heap[0]
             following = None if event[6] is None else next(event[6].following, None)
@@ -223,19 +222,9 @@ class Simulation:
                 heapreplace(heap, following)
             self.events += 1
             queue.now, kind, dst, src, _, payload, _ = event
-            if type(payload) is Oplog:  # nearly every message is a tick that only has to be taken down
-                j = dst - first_shard
-                shard = shards[j]
-                effects = shard.receive(src, payload)
-                if len(effects) == 1 and type(effects[0]) is Applied:
-                    self._record_update(effects[0])
-                else:
-                    self._carry_out(dst, effects)
-                if shard.clock.minimum > seen[j]:
-                    self._on_rise(shard)
-            elif kind == DELIVER:
+            if kind == DELIVER:
                 if type(payload) is Segment or type(payload) is Ack:
-                    for message in transport.arrive(dst, src, payload):
+                    for message in self.transport.arrive(dst, src, payload):
                         self._deliver(dst, src, message)
                 else:
                     self._deliver(dst, src, payload)
@@ -244,7 +233,7 @@ class Simulation:
             elif kind == CALL:
                 payload()
             else:
-                transport.timer(dst, src, payload)
+                self.transport.timer(dst, src, payload)
             until_look -= 1
             if until_look == 0:
                 until_look = COLLECT_EVERY
@@ -254,7 +243,7 @@ class Simulation:
                     self._progress(self)
                 if once:
                     return
-            if evaluation.stopped:
+            if self.evaluation.stopped:
                 return
 
     def _deliver(self, dst: int, src: int, message: Message) -> None:
@@ -262,7 +251,11 @@ class Simulation:
             self._carry_out(dst, self.clients[dst].receive(src - self.n_clients, message))
         else:
             shard = self.shards[dst - self.n_clients]
-            self._carry_out(dst, shard.receive(src, message))
+            effects = shard.receive(src, message)
+            if len(effects) == 1 and type(effects[0]) is Applied:  # of a tick, as nearly every message is
+                self._record_update(effects[0])
+            else:
+                self._carry_out(dst, effects)
             if shard.clock.minimum > self._seen.received[shard.shard]:
                 self._on_rise(shard)
 
