@@ -38,7 +38,7 @@ class Runs(Protocol):
         """Distinct values of a setting, ascending."""
 
     def column(self, name: str) -> Floats:
-        """Of batches of runs (`pskit.repro.ensembles`): a column of all of them, a row per run."""
+        """Of batches of runs (`pskit.repro.batches`): a column of all of them, a row per run."""
 
 
 class Look(NamedTuple):

@@ -62,7 +62,7 @@ class ConvexRun(Steps):
         self.f_star = terms.values(self.x_star)
         self.f_reference = terms.values(self.x[:-1])
         self.fresh = terms.gradients(self.x[:-1])
-        final = np.concatenate([trace.table(t["name"]).ravel() for t in trace.manifest["layout"]["tables"]])
+        final = trace.in_one_line()
         self.final_error = float(np.abs(self.x[-1] - final).max() / max(1.0, float(np.abs(final).max())))
 
     @property

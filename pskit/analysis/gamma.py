@@ -67,7 +67,7 @@ class Steps:
         self.lipschitz, self.smoothness = lipschitz, smoothness
         self.eta, self.g, self.f, self.views = eta, g, f, views
         self.included, self.order = included, order
-        self.x: Floats = np.concatenate([start[None], start + np.cumsum(self.u, axis=0)])
+        self.x = references(start, self.u)
 
     @property
     def clocks(self) -> int:
@@ -121,6 +121,33 @@ class Steps:
         return float(((self.x[:-1] - x_star) ** 2).sum(axis=1).max() / 2)
 
 
+def references(start: Floats, u: Floats) -> Floats:
+    """The start (d,) and what it is after each of the updates ``u`` (T, d): (T + 1, d) float64."""
+    return np.concatenate([start[None], start + np.cumsum(u, axis=0)])
+
+
+def in_one_line(manifest: Mapping[str, Any], tables: Columns, which: str) -> Floats:
+    """Values of all parameter tables, one after the other as in a view; ``which`` as in `Trace.table`."""
+    return np.concatenate(
+        [np.asarray(tables[f"{which}:{t.name}"], np.float64).ravel() for t in layout_of(manifest).tables]
+    )
+
+
+def window_slack(manifest: Mapping[str, Any], slack: int | None, how: str) -> int:
+    """The theory's s: ``slack`` if it is given, else that of the policy.
+
+    Raises
+    ------
+    InputError
+        When there is neither; ``how`` says how to give one.
+    """
+    bound = manifest["config"]["ps"].get("slack") if slack is None else slack
+    if bound is None:
+        policy = manifest["config"]["ps"]["policy"]
+        raise InputError(f"the policy {policy!r} has no slack, so give one for the windows: {how}")
+    return int(bound)
+
+
 def steps_of(
     manifest: Mapping[str, Any], columns: Tables, tables: Columns, slack: int | None = None
 ) -> Steps:
@@ -150,10 +177,7 @@ def steps_of(
         raise InputError(f"gamma needs a run that came to its end; this one is {manifest['status']}")
     if manifest["trace"]["sampling"]["reads"]["share"] < 1:
         raise InputError("gamma needs every read; this trace keeps a sample: run it with run.trace=full")
-    bound = manifest["config"]["ps"].get("slack") if slack is None else slack
-    if bound is None:
-        policy = manifest["config"]["ps"]["policy"]
-        raise InputError(f"the policy {policy!r} has no slack, so give one for the windows: slack=...")
+    bound = window_slack(manifest, slack, "slack=...")
     workers: int = manifest["workers"]
     views, gradients = columns["views"], columns["gradients"]
     read, made = _by_clock(views, workers), _by_clock(gradients, workers)
@@ -162,15 +186,13 @@ def steps_of(
             f"the application {name!r} did not make exactly one read of all rows and one step in every clock "
             "of every worker, as the theory of gamma needs it"
         )
-    names = [t.name for t in layout_of(manifest).tables]
-    start = np.concatenate([np.asarray(tables[f"initial:{n}"], np.float64).ravel() for n in names])
     place = np.empty(len(read), np.int64)
     place[read] = np.arange(len(read))
     known = manifest.get("convex") or {}
     return Steps(
         workers=workers,
-        slack=int(bound),
-        start=start,
+        slack=bound,
+        start=in_one_line(manifest, tables, "initial"),
         eta=gradients["eta"][made],
         g=gradients["g"][made],
         f=gradients["f"][made],

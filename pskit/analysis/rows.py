@@ -6,17 +6,19 @@ version; the values of the updates do the rest.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 import theory
+from pskit.analysis.gamma import window_slack
 from pskit.analysis.included import Included
 from pskit.errors import InputError
 from pskit.trace.manifest import layout_of
 from pskit.trace.schema import Tables
+from theory.lemma4 import window_means
 
 NOT_CONVEX = "no bound applies: the objective is not convex"
 SINGLE_ROWS = "no bound applies: gamma of single rows, the run was too large for whole views"
@@ -59,23 +61,16 @@ def row_moments(manifest: Mapping[str, Any], columns: Tables, slack: int | None 
     InputError
         When the policy has no slack and none is given, or no recorded read saw a row of the sample.
     """
-    bound = manifest["config"]["ps"].get("slack") if slack is None else slack
-    if bound is None:
-        policy = manifest["config"]["ps"]["policy"]
-        raise InputError(
-            f"the policy {policy!r} has no slack, so give one for the windows: moments(slack=...)"
-        )
-    gamma, clock, rows = row_gamma(manifest, columns, int(bound))
+    bound = window_slack(manifest, slack, "moments(slack=...)")
+    gamma, clock, rows = row_gamma(manifest, columns, bound)
     if not len(gamma):
         raise InputError("no recorded read of this run saw one of the rows whose updates it recorded")
     order = np.argsort(clock, kind="stable")
-    found = theory.gamma_moments(gamma[order], manifest["workers"], int(bound))
+    found = theory.gamma_moments(gamma[order], manifest["workers"], bound)
     note = SINGLE_ROWS if manifest.get("convex") else NOT_CONVEX
     # Lemma 4's weights are by the index of the read in the whole run, which a sample does not have.
-    return RowMoments(
-        found.mu, found.var, found.mu, found.ci_mu, found.ci_var, 1, len(gamma), found.within, found.between,
-        len(np.unique(rows)), note,
-    )  # fmt: skip
+    known = asdict(found) | {"mu_weighted": found.mu}
+    return RowMoments(**known, rows=len(np.unique(rows)), note=note)
 
 
 def row_gamma(
@@ -110,8 +105,6 @@ def row_gamma(
         held = applied.clocks(r % layout.shards, version[mine, None], every)
         held = np.where(every == p, base, np.minimum(held, clocks))
         b = np.linalg.norm((sums[every, held] - sums[every, base]).sum(axis=1), axis=1)
-        size = np.concatenate([[0.0], np.cumsum(np.linalg.norm(u, axis=2).sum(axis=0))])
-        window = size[np.minimum(c[:, 0] + slack + 1, clocks)] - size[np.maximum(c[:, 0] - slack, 0)]
-        ubar = window / (workers * (2 * slack + 1))
+        ubar = window_means(np.linalg.norm(u, axis=2).T.ravel(), workers, slack)[c[:, 0] * workers]
         gamma[mine] = np.divide(b, ubar, out=np.zeros_like(b), where=ubar > 0)
     return gamma, clock, row

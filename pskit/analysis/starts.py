@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pskit.analysis.gamma import references
 from pskit.analysis.trace import Trace
 from pskit.errors import InputError
 
@@ -60,8 +61,6 @@ def started(trace: Trace) -> Started:
         raise InputError("this run did not take one step for every read; did it come to its end?")
     at = place[np.searchsorted(stepped[place], read[order])]
     eta, g = made["eta"][at], made["g"][at]
-    names = [table["name"] for table in trace.manifest["layout"]["tables"]]
-    start = np.concatenate([np.asarray(trace.table(n, "initial"), np.float64).ravel() for n in names])
-    x = start + np.concatenate([np.zeros((1, len(start))), np.cumsum(-eta[:, None] * g, axis=0)])
+    x = references(trace.in_one_line("initial"), -eta[:, None] * g)
     worker, clock = (views[name][order].astype(np.int64) for name in ("worker", "clock"))
     return Started(worker, clock, views["x"][order], g, eta, made["f"][at], x)

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 import theory
 from pskit.analysis import communication, convergence, frames, waiting
-from pskit.analysis.gamma import Steps, steps_of
+from pskit.analysis.gamma import Steps, in_one_line, steps_of
 from pskit.analysis.rows import row_moments
 from pskit.analysis.staleness import Staleness
 from pskit.errors import InputError
@@ -51,7 +52,7 @@ class Trace:
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """The run's config as nested plain values; times in ns."""
+        """The run's config as nested plain values; times and rates as text ("200ms")."""
         config: Mapping[str, Any] = self.manifest["config"]
         return config
 
@@ -84,6 +85,10 @@ class Trace:
         if key not in self._tables:
             raise InputError(f"a trace has no values {key!r}; it has {list(self._tables)}")
         return self._tables[key]
+
+    def in_one_line(self, which: str = "final") -> npt.NDArray[np.float64]:
+        """Values of all parameter tables, one after the other as in a view; ``which`` as in `table`."""
+        return in_one_line(self.manifest, self._tables, which)
 
     def to_pandas(self, name: str) -> Any:
         """Return the table ``name`` as a ``pandas.DataFrame``."""

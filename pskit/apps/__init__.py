@@ -13,6 +13,8 @@ _BUILT_IN = {
     "huber": "pskit.apps.huber:Huber",
     "logistic": "pskit.apps.logistic:Logistic",
 }
+SYNTHETIC = "synthetic"
+"""The ``app.data`` that names no file: samples drawn from ``app.data_seed``."""
 _REGISTERED: dict[str, type[Any]] = {}
 METHODS = ("tables", "init", "work", "objective")
 

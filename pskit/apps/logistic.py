@@ -6,15 +6,17 @@ noise they are separable.
 """
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pskit.apps.minimise import Local, check_not_separable, newton
-from pskit.apps.regression import Loss, Regression, zero_or_one_for_minus_one
+from pskit.apps.regression import Loss, Regression
 from pskit.apps.terms import Floats
 from pskit.data.samples import Samples
 from pskit.emulation.streams import Stream
+from pskit.errors import InputError
 
 
 class LogisticLoss(Loss):
@@ -67,3 +69,20 @@ class Logistic(Regression):
     def loss(self, app: Any) -> Loss:
         """See `Regression.loss`."""
         return LogisticLoss()
+
+
+def zero_or_one_for_minus_one(samples: Samples) -> Samples:
+    """Labels 0 and 1 as -1 and 1; such stay.
+
+    Raises
+    ------
+    InputError
+        On other targets, or a single class.
+    """
+    values = set(np.unique(samples.targets).tolist())
+    if not (values == {0.0, 1.0} or values == {-1.0, 1.0}):
+        raise InputError(
+            f"{samples.source}: a logistic loss needs targets -1 and 1, or 0 and 1, both of them; "
+            f"found {sorted(values)[:4]}{' and others' if len(values) > 4 else ''}"
+        )
+    return replace(samples, targets=np.where(samples.targets > 0, 1.0, -1.0))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pskit.apps.base import Array, InitContext, Worker
 from pskit.apps.steps import step_size
-from pskit.apps.terms import Floats, Terms
+from pskit.apps.terms import Floats, Terms, directions, noise_seed
 from pskit.core.layout import TableSpec
 from pskit.emulation.streams import Stream
 
@@ -40,9 +40,8 @@ def curvatures(dim: int, chosen: tuple[float, ...] = ()) -> Column:
 
 
 def minimiser(dim: int, distance: float | None = None) -> Column:
-    """x*: (dim, 1) float64, 1 and -1 in turn, or so scaled that it is ``distance`` from 0."""
-    signs = np.where(np.arange(dim) % 2, -1.0, 1.0).reshape(dim, 1)
-    return signs if distance is None else signs * (distance / np.sqrt(dim))
+    """x*: (dim, 1) float64, see `directions`."""
+    return directions(dim, distance).reshape(dim, 1)
 
 
 def start(app: Any, seed: int) -> Column:
@@ -83,12 +82,6 @@ def noisy_centres(best: Column, noise: float, draws: NDArray[np.float64], h: Col
     """
     with np.errstate(over="ignore", invalid="ignore"):  # as in `slope`
         return best - noise * draws / h
-
-
-def noise_seed(cfg: Any) -> int:
-    """The seed of the gradient noise, which may be another than that of the schedule."""
-    chosen: int | None = cfg.app.noise_seed
-    return int(cfg.run.seed) if chosen is None else chosen
 
 
 def noise_stream(seed: int, worker: int) -> Stream:

@@ -5,47 +5,41 @@ all samples, so the mean term is the mean over the data set. A clock is one read
 one update. Nothing projects: the losses are Lipschitz on the whole space.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from pskit.apps import SYNTHETIC
 from pskit.apps.base import Array, InitContext, Worker
 from pskit.apps.minimise import Local
 from pskit.apps.steps import step_size
-from pskit.apps.terms import Floats, Terms
+from pskit.apps.terms import Floats, Terms, directions, noise_seed
 from pskit.core.layout import TableSpec
 from pskit.data.samples import Samples, read_samples
 from pskit.emulation.streams import Stream
-from pskit.errors import InputError
-
-SYNTHETIC = "synthetic"
 
 
-class Loss:
+@dataclass(frozen=True)
+class Loss(ABC):
     """A convex loss of a prediction z and a target y, with a slope in z of 1 at most; compares by value."""
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
 
     @property
     def bend(self) -> float:
         """Largest second derivative in z; inf for a kink."""
         return np.inf
 
+    @abstractmethod
     def local(self, z: Floats, y: Floats) -> Local:
         """Values, slopes and bends at predictions ``z`` for targets ``y``, all (n,) float64."""
-        raise NotImplementedError
 
+    @abstractmethod
     def one(self, z: float, y: float) -> tuple[float, float]:
         """Value and slope of one sample, as `local` has them; without arrays, which is faster."""
-        raise NotImplementedError
 
     def targets(self, z: Floats, noise: float, stream: Stream) -> Floats:
         """Targets of synthetic samples whose exact predictions are ``z`` (n,): with normal noise."""
@@ -61,15 +55,9 @@ class Loss:
         """
         return samples
 
+    @abstractmethod
     def minimise(self, samples: Samples, weights: Floats, start: Floats) -> Floats:
         """A minimiser (d,) of the sum of the losses times ``weights`` (n,)."""
-        raise NotImplementedError
-
-
-def directions(dim: int, distance: float | None) -> Floats:
-    """The true parameters, (dim,) float64: 1 and -1 in turn, or scaled to be ``distance`` from 0."""
-    signs = np.where(np.arange(dim) % 2, -1.0, 1.0)
-    return signs if distance is None else signs * (distance / np.sqrt(dim))
 
 
 @lru_cache(maxsize=8)
@@ -178,7 +166,7 @@ class SampledTerms(Terms):
         return _population(self.loss, self.samples)
 
 
-class Regression:
+class Regression(ABC):
     """An application with a loss of linear predictions: one table ``x`` (d, 1) float64 that starts at 0."""
 
     name: ClassVar[str]
@@ -188,9 +176,9 @@ class Regression:
         self._samples: Samples | None = None
         self._loss: Loss | None = None
 
+    @abstractmethod
     def loss(self, app: Any) -> Loss:
         """The loss that ``app`` (AppConfig) asks for."""
-        raise NotImplementedError
 
     def terms(self, cfg: Any) -> SampledTerms:
         """The terms that a run of ``cfg`` sums.
@@ -200,8 +188,7 @@ class Regression:
         InputError
             On a file that cannot be used, or data without a minimiser.
         """
-        app = cfg.app
-        seed = cfg.run.seed if app.noise_seed is None else app.noise_seed
+        app, seed = cfg.app, noise_seed(cfg)
         key = cfg.workers, app.clocks, seed
         if key not in self._terms:
             loss = self.loss(app)
@@ -218,6 +205,7 @@ class Regression:
 
     def init(self, ctx: InitContext) -> None:
         """x starts at 0."""
+        ctx.tables["x"][:] = 0.0
 
     async def work(self, ps: Worker) -> None:
         """One sample, one step per clock."""
@@ -264,20 +252,3 @@ class Regression:
             f"{self.name} loss in {terms.dim:,} dimensions, {data.source} data: {len(data.targets):,} samples"
             f"{noise}, L = {terms.lipschitz:g}; one sample a clock; step {app.step:g} {app.schedule}"
         )
-
-
-def zero_or_one_for_minus_one(samples: Samples) -> Samples:
-    """Labels 0 and 1 as -1 and 1; such stay.
-
-    Raises
-    ------
-    InputError
-        On other targets, or a single class.
-    """
-    values = set(np.unique(samples.targets).tolist())
-    if not (values == {0.0, 1.0} or values == {-1.0, 1.0}):
-        raise InputError(
-            f"{samples.source}: a logistic loss needs targets -1 and 1, or 0 and 1, both of them; "
-            f"found {sorted(values)[:4]}{' and others' if len(values) > 4 else ''}"
-        )
-    return replace(samples, targets=np.where(samples.targets > 0, 1.0, -1.0))

@@ -79,6 +79,18 @@ class Terms(ABC):
         return self.minimiser() if which == "run" else self.population()
 
 
+def directions(dim: int, distance: float | None = None) -> Floats:
+    """The true parameters, (dim,) float64: 1 and -1 in turn, or scaled to be ``distance`` from 0."""
+    signs = np.where(np.arange(dim) % 2, -1.0, 1.0)
+    return signs if distance is None else signs * (distance / np.sqrt(dim))
+
+
+def noise_seed(cfg: Any) -> int:
+    """The seed of samples and gradient noise, which may be another than that of the schedule."""
+    chosen: int | None = cfg.app.noise_seed
+    return int(cfg.run.seed) if chosen is None else chosen
+
+
 def constants(terms: Terms) -> dict[str, Any]:
     """What a manifest keeps of `terms`; None stands for a constant that does not exist."""
 

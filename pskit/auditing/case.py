@@ -13,6 +13,7 @@ from pskit.auditing.schedule import schedule_hash
 from pskit.auditing.windows import Windows
 from pskit.trace.manifest import layout_of
 from pskit.trace.schema import DEATH, MESSAGE_KINDS, Columns, Tables
+from pskit.trace.starts import distances
 
 Array = npt.NDArray[Any]
 SAMPLED = "only a sample of the messages was recorded"
@@ -120,6 +121,15 @@ class Case:
             first = worker - worker % self.threads
             dead[first : first + self.threads] = True
         return dead
+
+    @cached_property
+    def off_reference(self) -> Array:
+        """|view - x^_t|_inf of each start of a computation, NaN where no values were kept: (n,) float64."""
+        initial = {t.name: self.tables[f"initial:{t.name}"] for t in self.layout.tables}
+        off: Array = np.full(len(self.columns["starts"]["t"]), np.nan)
+        for t, distance in distances(dict(self.columns["start_values"]), self.layout, initial).items():
+            off[t - 1] = distance
+        return off
 
     @cached_property
     def ended(self) -> bool:

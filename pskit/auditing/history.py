@@ -5,6 +5,7 @@ updates are never built: what a version lacks or has follows from where it stand
 numbers.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,6 @@ class History:
         self.units = np.diff(self.by_owner.start).reshape(shards, workers)
         self.ticks = np.bincount(owner[tick], minlength=shards * workers).reshape(shards, workers)
         self._tick = tick[self.order]
-        self._by_number: SortedGroups | None = None
         self.left = np.zeros((shards, workers), np.bool_)
         self.left[members["shard"], members["worker"]] = True
         self._members = members
@@ -156,10 +156,13 @@ class History:
 
     def numbered_below(self, shard: Array, worker: Array, number: Array) -> Array:
         """How many units of ``worker`` (n,) with a number below ``number`` (n,) ``shard`` (n,) applied."""
-        if self._by_number is None:
-            owners = self._updates["shard"].astype(np.int64) * self.workers + self._updates["worker"]
-            self._by_number = SortedGroups(owners, self._updates["seq"], self.shards * self.workers)
         return self._by_number.count(np.asarray(shard, np.int64) * self.workers + worker, number)
+
+    @cached_property
+    def _by_number(self) -> SortedGroups:
+        """Numbers of the units by shard and worker."""
+        owners = self.by_owner
+        return SortedGroups(owners.group, self._updates["seq"][owners.order], self.shards * self.workers)
 
     def applied_at(self, shard: Array, index: Array) -> Array:
         """When ``shard`` (n,) applied its number ``index`` (n,); long ago if negative, NEVER if beyond."""

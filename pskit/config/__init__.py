@@ -4,17 +4,12 @@
 from weak to strong: the preset, the file (or the Python arguments), the overrides.
 """
 
+from pskit.config.app import AppConfig
 from pskit.config.load import load_config
 from pskit.config.model import Config
 from pskit.config.presets import PRESETS
-from pskit.config.sections import (
-    AppConfig,
-    ClusterConfig,
-    ComputeConfig,
-    NetworkConfig,
-    PsConfig,
-    RunConfig,
-)
+from pskit.config.ps import PsConfig
+from pskit.config.sections import ClusterConfig, ComputeConfig, NetworkConfig, RunConfig
 from pskit.config.timing import Distribution, Link, Pause, Straggler
 
 __all__ = [

@@ -7,6 +7,9 @@ from pydantic_core import PydanticCustomError
 
 from pskit.units import format_rate, format_time, parse_rate, parse_time
 
+LARGEST_CLUSTER = 100_000
+"""The most clients, threads, shards or workers."""
+
 # A field's description completes the sentence "KEY is ..." in error messages, so it says what is allowed.
 Time = Annotated[int, BeforeValidator(parse_time), PlainSerializer(format_time, return_type=str)]
 PositiveTime = Annotated[Time, Field(gt=0)]

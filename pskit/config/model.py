@@ -6,18 +6,12 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from pskit.config.base import Section, broken_rule, not_one_of
+from pskit.config.app import AppConfig
+from pskit.config.base import LARGEST_CLUSTER, Section, broken_rule, not_one_of
 from pskit.config.explain import Origin, explain, plain
 from pskit.config.presets import DEFAULT_PRESET, PRESETS, Tree, overlay
-from pskit.config.sections import (
-    LARGEST_CLUSTER,
-    AppConfig,
-    ClusterConfig,
-    ComputeConfig,
-    NetworkConfig,
-    PsConfig,
-    RunConfig,
-)
+from pskit.config.ps import PsConfig
+from pskit.config.sections import ClusterConfig, ComputeConfig, NetworkConfig, RunConfig
 from pskit.config.timing import MEASURED
 from pskit.config.toml import dump_toml
 from pskit.core.policies import policy_class

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from pskit.config.sections import LIVE_ONLY, foreign_app_keys, foreign_ps_keys
+from pskit.config.app import foreign_app_keys
+from pskit.config.ps import foreign_ps_keys
+from pskit.config.sections import LIVE_ONLY
 from pskit.config.staleness import Staleness
 from pskit.config.timing import MEASURED, Distribution
 from pskit.core.policies import policy_class, policy_names

@@ -17,6 +17,7 @@ MODEL_PARAMETERS: dict[str, tuple[str, ...]] = {
     "bimodal": ("mean", "far", "p_far"),
     "empirical": ("file",),
 }
+Model = Literal["constant", "uniform", "exponential", "lognormal", "pareto", "bimodal", "empirical"]
 MEASURED = "measured"
 """Not a distribution: the real time of what is computed."""
 _PARAMETERS = sorted({name for names in MODEL_PARAMETERS.values() for name in names})
@@ -27,10 +28,7 @@ _ENDPOINT = re.compile(r"(client|shard):(\*|0|[1-9][0-9]{0,8})")
 class Distribution(Section):
     """The distribution of a time, drawn as ``floor + X``; X follows `model`."""
 
-    model: Annotated[
-        Literal["constant", "uniform", "exponential", "lognormal", "pareto", "bimodal", "empirical"],
-        Field(description="the distribution of the time X, which is added to floor"),
-    ]
+    model: Annotated[Model, Field(description="the distribution of the time X, which is added to floor")]
     floor: Annotated[Time, Field(description='a time added to every draw, such as "1s"')] = 0
     mean: Annotated[Time | None, Field(description='the mean of X, a time such as "100ms"')] = None
     low: Annotated[Time | None, Field(description="the shortest X, a time")] = None

@@ -89,16 +89,10 @@ def exactly_once_in_order(ledger: Ledger, applied: Applied) -> None:
         )
     if oplog.seq >= len(units) - 1:
         broken("updates leave at clock()", f"{said}, which is open")
-    shards = ledger.layout.shards
-    expected = {row: delta for row, delta in units[oplog.seq].items() if row % shards == shard}
-    sent = {
-        row: delta for part in oplog.parts for row, delta in zip(part.rows.tolist(), part.delta, strict=True)
-    }
-    if sent.keys() != expected.keys() or not all(same_bits(sent[r], expected[r]) for r in sent):
-        broken("updates leave exactly once", f"{said}: {sent}, not {expected}")
+    _own_sums(ledger, applied, said)
 
 
-def unit_by_unit(ledger: Ledger, applied: Applied, before: int) -> None:
+def unit_by_unit(ledger: ByIncrement, applied: Applied, before: int) -> None:
     """3. where every INC is a unit: all of a worker's units that concern the shard, once, in order.
 
     ``before``: number of the worker's newest unit there, plus 1.
@@ -114,8 +108,14 @@ def unit_by_unit(ledger: Ledger, applied: Applied, before: int) -> None:
     unit = ledger.units[oplog.worker][oplog.seq]
     if (type(oplog) is Increment) != bool(unit):
         broken("updates leave at INC", f"{said}, a {type(oplog).__name__}; the unit is {unit}")
-    shards = ledger.layout.shards
-    expected = {row: delta for row, delta in unit.items() if row % shards == shard}
+    _own_sums(ledger, applied, said)
+
+
+def _own_sums(ledger: Ledger, applied: Applied, said: str) -> None:
+    """What was applied is the part of the worker's unit that concerns the shard, bit for bit."""
+    oplog, shards = applied.oplog, ledger.layout.shards
+    unit = ledger.units[oplog.worker][oplog.seq]
+    expected = {row: delta for row, delta in unit.items() if row % shards == applied.shard}
     sent = {
         row: delta for part in oplog.parts for row, delta in zip(part.rows.tolist(), part.delta, strict=True)
     }
@@ -300,7 +300,6 @@ class Watch:
     ) -> None:
         self.ledger, self.shards, self.clients, self._bsp = ledger, shards, clients, bsp
         self.reads = 0
-        self._by_increment = isinstance(ledger, ByIncrement)
         self._shard_clock = [s.clock.minimum for s in shards]
         self._shard_of_row = np.arange(ledger.layout.n_rows) % ledger.layout.shards
         self._copy_clock = [np.zeros(ledger.layout.n_rows, np.int32) for _ in clients]
@@ -312,7 +311,7 @@ class Watch:
         replies_before_pushes(effects)
         for effect in effects:
             if isinstance(effect, Applied):
-                if self._by_increment:
+                if isinstance(self.ledger, ByIncrement):
                     worker = effect.oplog.worker
                     before = self.ledger.included(j, len(self.ledger.order[j]))[worker]
                     unit_by_unit(self.ledger, effect, before)

@@ -87,14 +87,6 @@ class Ledger:
         """Number of units the worker ever makes, or None while it may make more."""
         return len(self.units[worker]) - 1 if worker in self.left else None
 
-    def tag(self, worker: int, unit: int) -> int | None:
-        """Clock in which a unit was made, or None while it is open."""
-        return unit if unit < len(self.units[worker]) - 1 else None
-
-    def travels(self, worker: int, unit: int, shard: int) -> bool:
-        """Whether a closed unit goes to ``shard``."""
-        return True
-
     def holds_all_before(self, k: int, included: Counter[int]) -> list[str]:
         """Workers of whom ``included`` lacks an update with tag < ``k``, as readable lines."""
         bad = []
@@ -147,10 +139,12 @@ class ByIncrement(Ledger):
         return Counter({worker: number + 1 for worker, number in newest})
 
     def tag(self, worker: int, unit: int) -> int | None:
+        """Clock in which a unit was made, or None while it is open."""
         tags = self.tags[worker]
         return tags[unit] if unit < len(tags) else None
 
     def travels(self, worker: int, unit: int, shard: int) -> bool:
+        """Whether a closed unit goes to ``shard``."""
         rows = self.units[worker][unit]
         return not rows or any(row % self.layout.shards == shard for row in rows)
 
@@ -158,7 +152,7 @@ class ByIncrement(Ledger):
         bad = []
         for worker, tags in self.tags.items():
             needed = bisect_left(tags, k)
-            short = k > len(tags) - sum(map(bool, self.units[worker])) and worker not in self.left
+            short = self.total(worker) is None and k > len(tags) - sum(map(bool, self.units[worker]))
             if included[worker] < needed or short:
                 said = f"{included[worker]} of the {needed} units below clock {k} of worker {worker} are in"
                 bad.append(said)

@@ -211,8 +211,7 @@ class ServerShard:
         self._effects = effects
         local = coalesce.due(self, client)
         if local is not None:
-            rows = (local * self.layout.shards + self.shard).astype(np.int32)
-            self._send_push(client, rows, self.current[local], ())
+            self._send_push(client, self.rows[local], self.current[local], ())
         return effects
 
     # -- what policies are made of -----------------------------------------------------------------
@@ -264,9 +263,10 @@ class ServerShard:
         """
         changed = np.flatnonzero(self.dirty).astype(np.int32)
         self.dirty[changed] = False
-        to = [c for c, n in enumerate(self.subscriptions) if n]
         if only_changed:
             to = np.flatnonzero(self.subscribed[:, changed].any(axis=1)).tolist()
+        else:
+            to = [c for c, n in enumerate(self.subscriptions) if n]
         if self.owed:
             to = coalesce.owe(self, changed, to)
         skip = NO_SKIP

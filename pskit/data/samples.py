@@ -41,12 +41,12 @@ def read_samples(path: Path) -> Samples:
         The file cannot be read or holds no sample, or a line has a field that is no finite number, or not as
         many as the first; the message names file, line and reason.
     """
-    if not path.is_file():
-        raise InputError(
-            f"no samples file {str(path)!r}; give the path of a file with lines 'target x1 x2 ...', or "
-            '"synthetic"'
-        )
     try:
+        if not path.is_file():
+            raise InputError(
+                f"no samples file {str(path)!r}; give the path of a file with lines 'target x1 x2 ...', or "
+                '"synthetic"'
+            )
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise InputError(

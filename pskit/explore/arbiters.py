@@ -8,7 +8,7 @@ from pskit.core.arbiter import Arbiter, Start
 from pskit.core.ledger import broken
 from pskit.core.messages import Read
 from pskit.core.transit import HEAD, INDEX, MADE
-from pskit.explore.ledger import Counts, ScriptLedger
+from pskit.explore.ledger import Counts, ScriptLedger, with_count
 from pskit.explore.memo import Memo, Numbers
 from pskit.explore.outcomes import Tables, said
 from pskit.explore.wire import Rows, ids, matrix, rows_of
@@ -114,7 +114,7 @@ class Arbiters:
         if isinstance(news, Made):
             delta = matrix(news.values, self._system.columns)
             transit.made(news.worker, news.seq, news.shard, ids(news.rows), delta)
-            made = (*made[: news.worker], news.seq + 1, *made[news.worker + 1 :])
+            made = with_count(made, news.worker, news.seq + 1)
         elif isinstance(news, WasApplied):
             clients = np.zeros(self._system.clients, np.bool_)
             clients[list(news.clients)] = True
@@ -131,8 +131,7 @@ class Arbiters:
         start = self._thaw(before).ask(worker, clock, ids(rows))
         if start is None:
             return None
-        begun = before.begun
-        begun = (*begun[:worker], begun[worker] + 1, *begun[worker + 1 :])
+        begun = with_count(before.begun, worker, before.begun[worker] + 1)
         return start, self.states.of(self._freeze(begun, before.made))
 
     def _freeze(self, begun: Counts, made: Counts) -> FrozenArbiter:

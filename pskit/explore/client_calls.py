@@ -63,7 +63,7 @@ class ClientCalls:
             for call in (*move.incs, move.call):
                 if call.name in ("inc", "undo"):
                     if isinstance(client, GatedClient):  # nothing else happens in such a move
-                        delta = self._delta(call, worker, state.workers[client.workers[worker].index].clock)
+                        delta = self._delta(call, worker, client.workers[worker].clock)
                         return client.add(worker, 0, np.array(call.rows, np.int32), delta)
                     client.inc(worker, 0, np.array(call.rows, np.int32), self._delta(call, worker, clock))
             name, rows = move.call

@@ -11,7 +11,7 @@ import numpy as np
 from pskit.core.messages import Applied, Ended, Increment, Read, ToShard
 from pskit.explore.arbiters import Arbiters, Made, News, Over, Seen, WasApplied
 from pskit.explore.full import FullSpace
-from pskit.explore.outcomes import Done, Failure, Outcome
+from pskit.explore.outcomes import Done, Failure, Outcome, said
 from pskit.explore.sides import Side
 from pskit.explore.space import Event, Space, State
 from pskit.explore.system import System
@@ -70,7 +70,7 @@ class GatedSpace(Space):
             try:
                 told = self.arbiters.asked[state[-1], worker, clock, rows]
             except Exception as error:  # whatever it is, the core did it
-                yield Event(name, Failure(f"{type(error).__name__}: {error}", ()), (), ())
+                yield Event(name, Failure(said(error), ()), (), ())
                 continue
             if told is None:
                 continue
@@ -104,8 +104,8 @@ class GatedSpace(Space):
     def _done(self, calls: tuple[Outcome, ...]) -> Iterator[News]:
         for effect in (effect for call in calls for effect in call.effects):
             if isinstance(effect, ToShard) and isinstance(effect.message, Increment):
-                for _, rows, delta in effect.message.parts:
-                    oplog = effect.message
+                oplog = effect.message
+                for _, rows, delta in oplog.parts:
                     yield Made(oplog.worker, oplog.seq, effect.shard, rows_of(rows), delta.tobytes())
             elif isinstance(effect, Ended):
                 yield Over(effect.worker)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pskit.core.ledger import Ledger, broken
+from pskit.core.ledger import ByIncrement, Ledger, broken
 from pskit.core.messages import Values
 from pskit.explore.script import Call, units_of
 from pskit.explore.system import System
@@ -99,28 +99,12 @@ class ScriptLedger(Ledger):
         return self.total_units[worker]
 
 
-class GatedScriptLedger(ScriptLedger):
-    """The same where every INC is a unit: what `pskit.core.ledger.ByIncrement` is for a run."""
+class GatedScriptLedger(ScriptLedger, ByIncrement):
+    """The same where every INC is a unit: copies hold what the scripts make, units travel as in a run."""
 
     def __init__(self, system: System) -> None:
         super().__init__(system)
-        self._tags = {w: _tags(system.calls[w]) for w in range(system.workers)}
-
-    def tag(self, worker: int, unit: int) -> int | None:
-        tags = self._tags[worker]
-        return tags[unit] if unit < len(tags) else None
-
-    def travels(self, worker: int, unit: int, shard: int) -> bool:
-        rows = self._units[worker][-1][unit]
-        return not rows or any(row % self.layout.shards == shard for row in rows)
-
-    def holds_all_before(self, k: int, included: Counter[int]) -> list[str]:
-        needed = {worker: sum(tag < k for tag in tags) for worker, tags in self._tags.items()}
-        return [
-            f"{included[worker]} of the {n} units below clock {k} of worker {worker} are in"
-            for worker, n in needed.items()
-            if included[worker] < n
-        ]
+        self.tags = {w: _tags(system.calls[w]) for w in range(system.workers)}
 
 
 def _tags(calls: tuple[Call, ...]) -> list[int]:
@@ -131,6 +115,11 @@ def _tags(calls: tuple[Call, ...]) -> list[int]:
             tags.append(clock)
             clock += call.name in ("clock", "leave")
     return tags
+
+
+def with_count(counts: Counts, worker: int, count: int) -> Counts:
+    """The same counts, but for one worker."""
+    return (*counts[:worker], count, *counts[worker + 1 :])
 
 
 def ledger_of(system: System) -> ScriptLedger:

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from pskit.core import invariants, traffic
-from pskit.core.ledger import broken
+from pskit.core.ledger import ByIncrement, broken
 from pskit.core.messages import Applied, Effect, Left, Push, Reply, ToClient
 from pskit.core.server import ServerShard
-from pskit.explore.ledger import Counts
+from pskit.explore.ledger import Counts, with_count
 from pskit.explore.outcomes import Done, Failure, Outcome, Tables, said
 from pskit.explore.shards import FrozenShard, Seen, ShardBox
 from pskit.explore.wire import freeze_to_client, freeze_to_shard
@@ -107,7 +107,7 @@ class ShardCalls:
                     broken("apply index", f"shard {self._shard} applied {effect} as the one after {applied}")
                 self._check_applied(effect, counts)
                 worker, applied = effect.oplog.worker, applied + 1
-                counts = (*counts[:worker], effect.oplog.seq + 1, *counts[worker + 1 :])
+                counts = with_count(counts, worker, effect.oplog.seq + 1)
             elif isinstance(effect, ToClient):
                 self._check_sent(box, effect, applied)
                 frozen = freeze_to_client(effect.message, box.pool, counts)
@@ -118,7 +118,7 @@ class ShardCalls:
 
     def _check_applied(self, applied: Applied, counts: Counts) -> None:
         self._ledger.look_at({}, {})
-        if self._gated:
+        if isinstance(self._ledger, ByIncrement):
             invariants.unit_by_unit(self._ledger, applied, counts[applied.oplog.worker])
             return
         # Only how often a worker occurs is looked at, and the last one under BSP, whose order is this one.

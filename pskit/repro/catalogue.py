@@ -37,11 +37,17 @@ class Sweep(_Entry):
     seconds: float = 1.0
     seeds: dict[Profile, Annotated[int, Field(ge=1)]] = {}
 
+    def combinations(self) -> list[dict[str, Any]]:
+        """The dotted keys of every config."""
+        return [
+            self.set | dict(zip(self.over, values, strict=True)) for values in product(*self.over.values())
+        ]
+
 
 class Experiment(_Entry):
     """One item of the paper: a base config, sweeps over it, and how many seeds a profile takes.
 
-    With a `measure` its runs are made in batches that keep columns instead of traces: `pskit.repro.ensembles`
+    With a `measure` its runs are made in batches that keep columns instead of traces: `pskit.repro.batches`
     says how, and what `batch` and `varies` are.
     """
 
@@ -57,28 +63,33 @@ class Experiment(_Entry):
     def configs(self, profile: Profile) -> list[tuple[Config, float]]:
         """Configs of `profile`, seeds from `first_seed` on, and the seconds that each may take."""
         found = []
-        for place in range(self.seeds[profile]):
-            seed = self.first_seed + place
+        for seed in self._seeds(profile):
             for sweep in self.sweeps:
-                if profile in sweep.profiles and place < sweep.seeds.get(profile, self.seeds[profile]):
-                    for values in product(*sweep.over.values()):
-                        keys = sweep.set | dict(zip(sweep.over, values, strict=True)) | {self.varies: seed}
-                        found.append((Config(**with_keys(self.base, keys)), sweep.seconds))
+                if seed in self._seeds(profile, sweep):
+                    for keys in sweep.combinations():
+                        cfg = Config(**with_keys(self.base, keys | {self.varies: seed}))
+                        found.append((cfg, sweep.seconds))
         return found
 
     def batches(self, profile: Profile) -> list[tuple[Config, range, float]]:
         """Configs of `profile` without their seeds, the seeds of each batch, and the seconds of one run."""
         found = []
         for sweep in self.sweeps:
-            if profile not in sweep.profiles:
+            seeds = self._seeds(profile, sweep)
+            if not seeds:
                 continue
-            count = min(self.seeds[profile], sweep.seeds.get(profile, self.seeds[profile]))
-            seeds = range(self.first_seed, self.first_seed + count)
-            size = self.batch or count
-            for values in product(*sweep.over.values()):
-                cfg = Config(**with_keys(self.base, sweep.set | dict(zip(sweep.over, values, strict=True))))
-                found += [(cfg, seeds[i : i + size], sweep.seconds) for i in range(0, count, size)]
+            size = self.batch or len(seeds)
+            for keys in sweep.combinations():
+                cfg = Config(**with_keys(self.base, keys))
+                found += [(cfg, seeds[i : i + size], sweep.seconds) for i in range(0, len(seeds), size)]
         return found
+
+    def _seeds(self, profile: Profile, sweep: Sweep | None = None) -> range:
+        """Seeds of `profile`, or those of them that a sweep takes."""
+        count = self.seeds[profile]
+        if sweep is not None:
+            count = min(count, sweep.seeds.get(profile, count)) if profile in sweep.profiles else 0
+        return range(self.first_seed, self.first_seed + count)
 
 
 class Claim(_Entry):

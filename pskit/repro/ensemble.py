@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pskit.analysis.trace import Trace
-from pskit.repro.ensembles import Batch
+from pskit.repro.batches import Batch
 
 # Short names for the keys that experiments sweep.
 KEYS = {

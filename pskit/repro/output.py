@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pskit.errors import InputError
-from pskit.repro.ensembles import ENSEMBLES
+from pskit.repro.batches import ENSEMBLES
 from pskit.repro.plan import RUNS
 from pskit.repro.report import JSON
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from pskit.analysis.trace import Trace, open_trace
 from pskit.config import Config
 from pskit.errors import InputError
+from pskit.repro.batches import PlannedBatch, kind_name, planned
 from pskit.repro.catalogue import Catalogue, Profile, with_keys
-from pskit.repro.ensembles import PlannedBatch, planned
 from pskit.running import run
 from pskit.runtime.live.fidelity import FAITHFUL, LARGEST_SCALE
 from pskit.trace.hashing import code_fingerprint
@@ -80,6 +80,11 @@ class PlannedRun(NamedTuple):
 Planned = PlannedRun | PlannedBatch
 
 
+def seconds_on(run: Planned, cores: int) -> float:
+    """Estimated time that a run adds to all: those that need not be alone share the cores."""
+    return run.seconds if run.alone else run.seconds / cores
+
+
 class Plan(NamedTuple):
     """All runs and batches of runs, and which ones each experiment uses.
 
@@ -106,7 +111,7 @@ class Plan(NamedTuple):
 
     def seconds(self, cores: int) -> float:
         """Estimated time of the missing runs."""
-        return sum(run.seconds if run.alone else run.seconds / cores for run in self.missing)
+        return sum(seconds_on(run, cores) for run in self.missing)
 
 
 def make_plan(catalogue: Catalogue, experiments: Iterable[str], profile: Profile, out: Path) -> Plan:
@@ -133,10 +138,8 @@ def make_plan(catalogue: Catalogue, experiments: Iterable[str], profile: Profile
 
 def folder_name(cfg: Config) -> str:
     """Name of a run's folder: readable, and distinct for distinct configs."""
-    app = cfg.app.name.rpartition(":")[2].lower()
-    slack = "" if cfg.ps.slack is None else f"-s{cfg.ps.slack}"
     live = f"-{LIVE}" if cfg.run.runtime == LIVE else ""
-    return f"{app}-{cfg.ps.policy}{slack}{live}-seed{cfg.run.seed}-{cfg.fingerprint()[:12]}"
+    return f"{kind_name(cfg)}{live}-seed{cfg.run.seed}-{cfg.fingerprint()[:12]}"
 
 
 def is_done(folder: Path, cfg: Config) -> bool:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from pskit.repro.plan import Planned
+from pskit.repro.plan import Planned, seconds_on
 from pskit.repro.runner import Outcome
 
 SECONDS_BETWEEN_LINES = 5.0
@@ -34,13 +34,10 @@ class Pace:
         self.failed = 0
         self.setup = 0.0
         self._cores = cores
-        self._all = sum(map(self._share, runs))
+        self._all = sum(seconds_on(run, cores) for run in runs)
         self._behind = 0.0
         self._clock = clock
         self._begin = self._last = clock()
-
-    def _share(self, run: Planned) -> float:
-        return run.seconds if run.alone else run.seconds / self._cores
 
     def step(self, outcome: Outcome | None) -> None:
         """Take in an outcome; None is the end of a set-up, which began with the last outcome or the start."""
@@ -50,7 +47,7 @@ class Pace:
             return
         self.done += outcome.run.size
         self.failed += outcome.run.size if outcome.error else 0
-        self._behind += self._share(outcome.run)
+        self._behind += seconds_on(outcome.run, self._cores)
 
     @property
     def seconds(self) -> float:

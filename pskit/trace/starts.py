@@ -42,7 +42,7 @@ class StartLog:
         self,
         layout: Layout,
         value_cap: int = VALUE_CAP,
-        initial: "dict[str, npt.NDArray[Any]] | None" = None,
+        initial: dict[str, npt.NDArray[Any]] | None = None,
     ) -> None:
         self._layout, self._left, self._initial = layout, value_cap, initial
         self._all: list[_Computation] = []
@@ -97,19 +97,18 @@ class StartLog:
         return columns if self._initial is None else merged([columns], self._layout, self._initial)
 
     def _starts(self) -> Columns:
-        names = list(OPTIONAL["starts"])[:-2]
-        parts = zip(*(one.line for one in self._all), strict=True) if self._all else ((),) * len(names)
-        unknown = np.full(len(self._all), np.nan)
-        columns = dict(zip(names, map(np.array, parts), strict=True))
+        """The table ``starts``, without the distances."""
         if not self._all:
-            columns = {name: values.astype(np.int64) for name, values in columns.items()}
-        return as_columns("starts", columns | {"distance": unknown, "overshoot": unknown})
+            return _no_lines("starts")
+        unknown = np.nan, np.nan  # distance and overshoot
+        lines = zip(*((*one.line, *unknown) for one in self._all), strict=True)
+        return as_columns("starts", dict(zip(OPTIONAL["starts"], map(np.array, lines), strict=True)))
 
     def _values(self) -> Columns:
         """The table ``start_values``, each entry of a start once."""
         parts = [(one.line[0], *part) for one in self._kept for part in one.parts]
         if not parts:
-            return as_columns("start_values", dict.fromkeys(OPTIONAL["start_values"], np.empty(0, np.int64)))
+            return _no_lines("start_values")
         number, table, rows, values, is_view = zip(*parts, strict=True)
         shapes = np.array([part.shape for part in values])
         size = shapes.prod(axis=1)
@@ -130,6 +129,10 @@ class StartLog:
         np.add.at(update, place[~read], value[~read])
         columns = (*keys[:, first], view, update)
         return as_columns("start_values", dict(zip(OPTIONAL["start_values"], columns, strict=True)))
+
+
+def _no_lines(table: str) -> Columns:
+    return as_columns(table, dict.fromkeys(OPTIONAL[table], np.empty(0, np.int64)))
 
 
 def merged(
@@ -181,10 +184,10 @@ def distances(values: Columns, layout: Layout, initial: dict[str, npt.NDArray[An
     entry, update = entry[order], values["update"][order]
     # Sums by entry, without the line's own update, one after the other as the run adds them.
     before = np.empty(len(entry))
-    state, at = start.copy(), np.flatnonzero(np.concatenate([[True], np.diff(entry) != 0]))
+    at = np.flatnonzero(np.concatenate([[True], np.diff(entry) != 0]))
     upto = np.append(at[1:], len(entry))
     for a, b in zip(at.tolist(), upto.tolist(), strict=True):
-        run = np.cumsum(np.concatenate([[state[entry[a]]], update[a:b]]))
+        run = np.cumsum(np.concatenate([[start[entry[a]]], update[a:b]]))
         before[a:b] = run[:-1]
     off = np.abs(values["view"][order] - before)
     off = np.where(np.isnan(values["view"][order]), 0.0, off)

@@ -6,7 +6,7 @@ updates of a keyed sample of rows: with the recorded reads of these rows they gi
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -75,14 +75,6 @@ class StepLog:
         }
 
 
-class _Part(Protocol):
-    """Updates of one table: as in `pskit.core.messages`."""
-
-    table: int
-    rows: npt.NDArray[np.int32]
-    delta: npt.NDArray[Any]
-
-
 def sampled_rows(n_rows: int, seed: int) -> npt.NDArray[np.int64]:
     """The rows of a `RowLog`: (m,) int64, ascending, m <= `SAMPLED_ROWS`."""
     words = mix64(np.arange(SAMPLED_ROWS, dtype=np.uint64) + mix64(np.array([seed % 2**64], np.uint64)))
@@ -114,7 +106,7 @@ class RowLog:
         self._units, self._rows, self._values = array("q"), array("q"), array("d")
 
     def unit(self, worker: int, clock: int, parts: Iterable[Any]) -> None:
-        """Take down what the parts of an oplog add to the rows."""
+        """Take down what the parts of an oplog (`pskit.core.messages`) add to the rows."""
         for part in parts:
             here = self._taken[part.rows].nonzero()[0]
             if len(here):

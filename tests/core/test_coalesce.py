@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pskit.core.messages import Push, Reply
-from tests.core.test_server import Desk, sent
+from tests.core.desk import Desk, sent
 
 
 def subscribed(deltas=False, rows=(0, 1, 2), **more):

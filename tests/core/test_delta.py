@@ -5,7 +5,7 @@ import pytest
 
 from pskit.core.delta import bits
 from pskit.core.messages import Push, Reply
-from tests.core.test_server import Desk, sent
+from tests.core.desk import Desk, sent
 from tests.property.cluster import Cluster
 
 

@@ -4,7 +4,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -66,3 +66,12 @@ class Mutant(NamedTuple):
             for edit in self.edits:
                 stack.enter_context(mock.patch.object(edit.owner, edit.name, edit.changed()))
             yield
+
+
+def systems_of(mutants: Iterable[Mutant]) -> list[System]:
+    """Systems in which these bugs are looked for, each once."""
+    systems: list[System] = []
+    for mutant in mutants:
+        if mutant.system not in systems:
+            systems.append(mutant.system)
+    return systems

@@ -6,7 +6,7 @@ from pskit.core import coalesce
 from pskit.core.server import ServerShard
 from pskit.errors import InputError
 from pskit.explore import System, explore
-from tests.explore.mutation import Edit, Mutant
+from tests.explore.mutation import Edit, Mutant, systems_of
 
 THERE_AND_BACK = {"shards": 1, "scripts": {0: "I0 C U0 C I0 L", 1: "G0 C C G0 L"}}
 SYSTEMS = {
@@ -78,9 +78,14 @@ def test_every_state(name):
 
 @pytest.mark.parametrize("mutant", PLANTED, ids=lambda m: m.name)
 def test_simpler_rules_break_an_invariant(mutant):
-    assert explore(mutant.system).violation is None
     with mutant.planted():
         assert explore(mutant.system).violation is not None
+
+
+def test_without_a_bug_nothing_is_found_there():
+    for system in systems_of(PLANTED):
+        if system not in SYSTEMS.values():
+            assert explore(system).violation is None
 
 
 def test_only_where_something_is_pushed():

@@ -7,7 +7,7 @@ from pskit.explore import tell
 from tests.explore import planted
 from tests.explore.mutants import MUTANTS
 from tests.explore.mutants.systems import SSP
-from tests.explore.mutation import Edit, Mutant
+from tests.explore.mutation import Edit, Mutant, systems_of
 
 
 def test_there_are_many():
@@ -37,7 +37,7 @@ def test_the_way_to_it_can_be_told(mutant):
 
 
 def test_without_a_bug_nothing_is_found_there():
-    systems = [m.system for i, m in enumerate(MUTANTS) if m.system not in [n.system for n in MUTANTS[:i]]]
+    systems = systems_of(MUTANTS)
     assert len(systems) > 20
     assert {planted.explore(system).violation for system in systems} == {None}
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from pskit.analysis.variance import TERMS
 from pskit.config import Config
+from pskit.repro.batches import Batch, seeded
 from pskit.repro.catalogue import Catalogue, Profile
 from pskit.repro.ensemble import Ensemble
-from pskit.repro.ensembles import Batch, seeded
 from pskit.repro.measured.theorem6 import FLOOR_STEPS, INTERPOLATING_STEPS
 from tests.paper.theorem5_columns import counterexample_columns, shaped_columns, theorem5_columns
 from tests.paper.vap_columns import bound_columns, floor_columns

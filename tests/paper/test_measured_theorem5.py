@@ -10,8 +10,8 @@ import theory
 from figures.tails import Levels
 from pskit.config import Config
 from pskit.convex import ensemble, measure
+from pskit.repro.batches import seeded
 from pskit.repro.ensemble import Ensemble
-from pskit.repro.ensembles import seeded
 from pskit.repro.measured import counterexample, shaped, theorem5
 from tests.paper.batches import batch_of
 

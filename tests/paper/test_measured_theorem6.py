@@ -6,7 +6,7 @@ import pytest
 import pskit
 import theory
 from pskit.analysis.variance import TERMS
-from pskit.repro.ensembles import seeded
+from pskit.repro.batches import seeded
 from pskit.repro.measured import theorem6
 
 CLOCKS = 12

@@ -6,7 +6,7 @@ import pytest
 import pskit
 from pskit.analysis.starts import started
 from pskit.errors import InputError
-from pskit.repro.ensembles import seeded
+from pskit.repro.batches import seeded
 from pskit.repro.measured import vap
 from pskit.runtime.gate import TRAFFIC
 

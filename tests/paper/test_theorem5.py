@@ -43,9 +43,9 @@ def test_few_seeds_leave_probabilities_untested_and_the_rest_tested(catalogue):
         "T5-3": NOT_TESTED,
     }
     assert found["T5-1"].why.startswith(
-        "this profile has 20 seeds; this claim needs 400: 200 to make the bounds"
+        "this profile has 6 seeds; this claim needs 400: 200 to make the bounds"
     )
-    assert found["T5-3"].why == "this profile has 40 seeds; this claim needs 1000: for quantiles in the tail"
+    assert found["T5-3"].why == "this profile has 10 seeds; this claim needs 1000: for quantiles in the tail"
 
 
 @pytest.mark.parametrize("name", EXPECTED)

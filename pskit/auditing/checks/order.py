@@ -38,10 +38,10 @@ def in_order(case: Case) -> Finding | str:
     u = case.updates
     owner = u["shard"].astype(np.int64) * case.workers + u["worker"]
     by_owner = SortedGroups(owner, u["apply_index"], case.shards * case.workers)
-    expected = np.arange(len(owner)) - by_owner.start[by_owner.group]
-    seq, clock = u["seq"][by_owner.order], u["clock"][by_owner.order]
     if case.gated:
         return _in_order_by_increment(case, by_owner)
+    expected = np.arange(len(owner)) - by_owner.start[by_owner.group]
+    seq, clock = u["seq"][by_owner.order], u["clock"][by_owner.order]
 
     def tell(i: int) -> str:
         said = f"{telling.update(case, int(by_owner.order[i]))}: it is unit {seq[i]} of the worker"

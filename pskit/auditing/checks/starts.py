@@ -4,13 +4,15 @@ The reference state x^_t is made again from the updates of all computations befo
 starts and whenever they were made; see "VAP" on the protocol page.
 """
 
+from typing import Any
+
 import numpy as np
 
 from pskit.auditing import telling
 from pskit.auditing.case import UNDER_WAY, Array, Case
 from pskit.auditing.findings import Check, Finding, breaks
 from pskit.trace.schema import Columns
-from pskit.trace.starts import NEVER, distances
+from pskit.trace.starts import NEVER
 
 NO_GATE = "the policy has no gate"
 NO_CLAIM = "no bound of the gradients is known, or the variant is per_worker: nothing is claimed of the view"
@@ -31,7 +33,7 @@ def _reserves(case: Case) -> bool:
     return bool(case.manifest["gate"]["reserves"]) and _of(case, "vap_variant") == "aggregate"
 
 
-def _of(case: Case, key: str) -> object:
+def _of(case: Case, key: str) -> Any:
     return case.manifest["config"]["ps"].get(key)
 
 
@@ -88,7 +90,7 @@ def thresholds(case: Case) -> Finding | str:
         return NO_GATE
     s = case.columns["starts"]
     falls = 1 / np.sqrt(s["t"]) if _of(case, "v_schedule") == "inverse-sqrt" else np.ones(len(s["t"]))
-    expected = float(str(_of(case, "v0"))) * falls
+    expected = float(_of(case, "v0")) * falls
     wrong = np.abs(s["v"] - expected) > CLOSE * expected
     if not _reserves(case):
         wrong |= (s["reservation"] != 0) | (s["others"] != 0)
@@ -196,20 +198,17 @@ def reservations(case: Case) -> Finding | str:
     )
 
 
-def _distances(case: Case) -> tuple[Array, Array]:
-    """|view - x^_t|_inf of each start, NaN where no values were kept, and what rounding may make of it."""
+def _rounding(case: Case) -> Array:
+    """What rounding may make of the distance of each start from its reference: (n,) float64."""
     s, e = case.columns["starts"], case.columns["start_values"]
-    initial = {t.name: case.tables[f"initial:{t.name}"] for t in case.layout.tables}
-    found = distances(dict(e), case.layout, initial)
-    derived = np.full(len(s["t"]), np.nan)
-    for t, distance in found.items():
-        derived[t - 1] = distance
+    initial = [case.tables[f"initial:{t.name}"] for t in case.layout.tables]
     coarsest = max(np.finfo(d).eps if d.kind == "f" else 0.0 for d in case.layout.dtypes)
-    scale = max(float(np.abs(table, dtype=np.float64).max(initial=0.0)) for table in initial.values())
+    scale = max(float(np.abs(table, dtype=np.float64).max(initial=0.0)) for table in initial)
     size = np.zeros(len(s["t"]) + 1)
     np.maximum.at(size, e["t"], np.abs(e["update"]))
     total = scale + np.cumsum(size)[1:]
-    return derived, 4 * (s["t"] + 1) * coarsest * total
+    rounding: Array = 4 * (s["t"] + 1) * coarsest * total
+    return rounding
 
 
 def bound(case: Case) -> Finding | str:
@@ -218,9 +217,8 @@ def bound(case: Case) -> Finding | str:
         return NO_GATE
     if not _reserves(case):
         return NO_CLAIM
-    s = case.columns["starts"]
-    derived, rounding = _distances(case)
-    wrong = derived > s["v"] + rounding
+    s, derived = case.columns["starts"], case.off_reference
+    wrong = derived > s["v"] + _rounding(case)
     return breaks(wrong, lambda i: f"{_said(case, i)}; its view is off by {derived[i]:.9g}", s["t_start"])
 
 
@@ -229,7 +227,7 @@ def recorded_distances(case: Case) -> Finding | str:
     if not case.gated:
         return NO_GATE
     s = case.columns["starts"]
-    derived, rounding = _distances(case)
+    derived, rounding = case.off_reference, _rounding(case)
     kept = ~np.isnan(derived)
     beyond = np.maximum(derived - s["v"], 0.0)
     wrong = np.isnan(s["distance"]) != ~kept

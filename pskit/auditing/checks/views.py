@@ -127,7 +127,7 @@ def _decoded(case: Case, line: Array, element: _Element) -> Array:
     start, r = case.history.start, case.reads
     version, own_from = r["version"][line], r["own_from"][line].astype(np.int64)
     upto, worker = r["own_upto"][line[:, 0]].astype(np.int64), r["worker"][line[:, 0]].astype(np.int64)
-    decoded = np.empty(line.shape)
+    decoded, position = np.empty(line.shape), _positions(case)
     for j, table in np.unique(np.stack([element.row % case.shards, element.table]), axis=1).T.tolist():
         mine = np.flatnonzero((element.row % case.shards == j) & (element.table == table))
         dtype = case.layout.dtypes[table]
@@ -141,7 +141,6 @@ def _decoded(case: Case, line: Array, element: _Element) -> Array:
         places = case.history.by_owner.start[j * case.workers + worker]
         begin = case.history.numbered_below(j, worker[:, None], own_from[:, mine])
         end = case.history.numbered_below(j, worker, upto - 1)[:, None]
-        position = _positions(case)
         for k in range(int((end - begin).max(initial=0))):
             unit = begin + k
             here = unit < end

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from pskit.repro.ensemble import Ensemble
 from pskit.repro.statistics import Estimate, estimate
 
 
@@ -86,6 +87,16 @@ def part(
 ) -> Part:
     """Make a part of one value per seed."""
     return Part(what, estimate(values), low, high, strict, carries, infinite, note)
+
+
+def single(value: float, n: int) -> Estimate:
+    """One number from n runs together, without an interval of its own."""
+    return Estimate(float(value), float(value), float(value), n, 0.0)
+
+
+def together(what: str, value: float, batch: Ensemble, **limits: Any) -> Part:
+    """Make a part of one number that all runs of batches give together."""
+    return Part(what, single(value, len(batch.seeds)), **limits)
 
 
 def number(value: float, infinite: str = "infinite") -> str:

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pskit.analysis.variance import TERMS, checkpoints, late, root_mean_square
-from pskit.repro.claims.parts import Part, part
+from pskit.repro.claims.parts import Part, part, together
 from pskit.repro.ensemble import Ensemble
-from pskit.repro.statistics import Estimate
 
 Floats = npt.NDArray[Any]
 POLICIES = ("ssp", "essp")
@@ -118,12 +117,6 @@ def from_moments(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
             what = f"largest |z| of {name} against the exact recursion, {who}"
             parts.append(together(what, worst, batch, high=tolerance["z"], strict=True))
     return parts
-
-
-def together(what: str, value: float, batch: Ensemble, **limits: Any) -> Part:
-    """A part of one number that all runs of a batch give together."""
-    number = float(value)
-    return Part(what, Estimate(number, number, number, len(batch.seeds), 0.0), **limits)
 
 
 def slope(values: Floats, first: int, second: int) -> Floats:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from figures.floors import extremes, floor, floors, ratio, sweep
-from pskit.repro.claims.parts import Part, Unfit, part
-from pskit.repro.claims.theorem6 import together
+from pskit.repro.claims.parts import Part, Unfit, part, together
 from pskit.repro.ensemble import Ensemble
 from pskit.repro.statistics import Estimate
 

@@ -1,4 +1,4 @@
-"""What a batch of runs (`pskit.repro.ensembles`) is measured for: configs in, columns out.
+"""What a batch of runs (`pskit.repro.batches`) is measured for: configs in, columns out.
 
 A measure takes the configs of a batch, which differ in one seed alone, makes the runs, and gives arrays by
 name, in general with a row per run. Its name stands in the experiment's TOML. Runs of one worker process are

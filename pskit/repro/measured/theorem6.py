@@ -9,6 +9,7 @@ import numpy.typing as npt
 import theory
 from pskit.analysis.variance import (
     TERMS,
+    Sampled,
     estimated,
     iid_variance,
     predicted_terms,
@@ -66,7 +67,8 @@ def variance(configs: Sequence[Config]) -> Columns:
         return columns
     columns |= predictions(runs, x, views, known.curvature)
     if len({cfg.run.seed for cfg in configs}) == 1:
-        columns |= exact(runs, x, known.curvature, configs[0].app.noise ** 2)
+        found = sampled_terms(**arrays)
+        columns |= exact(runs, x, found, known.curvature, configs[0].app.noise ** 2)
     return columns
 
 
@@ -95,7 +97,7 @@ def predictions(runs: Ensemble, x: Floats, views: Floats, curvature: Floats) -> 
     return columns
 
 
-def exact(runs: Ensemble, x: Floats, curvature: Floats, noise_var: float) -> Columns:
+def exact(runs: Ensemble, x: Floats, found: Sampled, curvature: Floats, noise_var: float) -> Columns:
     """The exact recursion on the recorded schedule, with how far the ensemble is from it in standard errors.
 
     Returns
@@ -113,7 +115,6 @@ def exact(runs: Ensemble, x: Floats, curvature: Floats, noise_var: float) -> Col
     )
     terms = theory.linear_terms(known, one.eta, curvature, noise)
     wanted = np.stack([terms[name][: len(one) - 1] for name in TERMS])
-    found = sampled_terms(**runs.variance())
     # x_t is normal, so the errors of its mean and covariance are known.
     error_mean = np.sqrt(np.einsum("tii->ti", known.cov) / size)
     error_var = np.sqrt(2 * (known.cov**2).sum(axis=(1, 2)) / (size - 1))

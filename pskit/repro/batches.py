@@ -37,7 +37,7 @@ import theory
 from pskit.apps import make_app
 from pskit.config import Config
 from pskit.errors import InputError
-from pskit.repro.catalogue import Varies
+from pskit.repro.catalogue import Varies, with_keys
 from pskit.repro.measured import MEASURES
 from pskit.trace.folder import atomic_folder
 from pskit.trace.hashing import file_sha256, source_fingerprint
@@ -68,7 +68,7 @@ class Batch:
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """Config of the first run, as plain values; times in ns."""
+        """Config of the first run, as plain values; times and rates as text ("200ms")."""
         config: Mapping[str, Any] = self.manifest["config"]
         return config
 
@@ -154,19 +154,21 @@ def planned(
 
 def seeded(cfg: Config, varies: Varies, seed: int) -> Config:
     """The config with this seed."""
-    section, _, name = varies.partition(".")
-    tree = cfg.to_dict()
-    tree[section] |= {name: seed}
-    return Config(**tree)
+    return Config(**with_keys(cfg.to_dict(), {varies: seed}))
 
 
 def folder_name(batch: PlannedBatch) -> str:
     """Readable, and distinct for distinct batches."""
     cfg, seeds = batch.cfg, batch.seeds
-    slack = "" if cfg.ps.slack is None else f"-s{cfg.ps.slack}"
     which = "seeds" if batch.varies == "run.seed" else f"seed{cfg.run.seed}-noise"
+    return f"{kind_name(cfg)}-{which}{seeds[0]}-{seeds[-1]}-{batch.key[:12]}"
+
+
+def kind_name(cfg: Config) -> str:
+    """Application, policy and slack: how the names of folders begin."""
     app = cfg.app.name.rpartition(":")[2].lower()
-    return f"{app}-{cfg.ps.policy}{slack}-{which}{seeds[0]}-{seeds[-1]}-{batch.key[:12]}"
+    slack = "" if cfg.ps.slack is None else f"-s{cfg.ps.slack}"
+    return f"{app}-{cfg.ps.policy}{slack}"
 
 
 def is_made(batch: PlannedBatch) -> bool:

@@ -8,10 +8,10 @@ import pytest
 import pskit
 from pskit.config import Config, load_config
 from pskit.errors import InputError
-from pskit.repro import ensembles
+from pskit.repro import batches
+from pskit.repro.batches import COLUMNS, CONFIG, ENSEMBLES, MANIFEST, is_made, open_batch, planned, seeded
 from pskit.repro.catalogue import Catalogue, Experiment
 from pskit.repro.ensemble import Ensemble
-from pskit.repro.ensembles import COLUMNS, CONFIG, ENSEMBLES, MANIFEST, is_made, open_batch, planned, seeded
 from pskit.repro.plan import make_plan
 from pskit.repro.runner import Runner
 
@@ -78,12 +78,12 @@ def test_the_same_batch_is_used_again_and_no_other(made):
 
 
 def test_other_code_makes_it_again(copy, monkeypatch):
-    monkeypatch.setattr(ensembles, "measuring_code", lambda measure: "changed")
+    monkeypatch.setattr(batches, "measuring_code", lambda measure: "changed")
     assert not is_made(copy)
 
 
 def test_the_code_of_another_measure_is_of_no_account():
-    codes = {ensembles.measuring_code(name) for name in ("theorem5", "shaped", "counterexample")}
+    codes = {batches.measuring_code(name) for name in ("theorem5", "shaped", "counterexample")}
     assert len(codes) == 3
 
 
@@ -106,7 +106,7 @@ def test_a_damaged_batch_is_made_again(copy, name, harm):
 def test_columns_of_other_runs_are_not_taken(copy):
     """A whole and readable file, but not the one that was written."""
     columns = dict(copy.open().columns)
-    ensembles.write_npz(copy.folder / COLUMNS, columns | {"regret": columns["regret"] + 1})
+    batches.write_npz(copy.folder / COLUMNS, columns | {"regret": columns["regret"] + 1})
     with pytest.raises(InputError, match=r"columns.npz is not as it was written"):
         open_batch(copy.folder)
 
@@ -123,7 +123,7 @@ def test_an_error_leaves_no_folder(tmp_path, monkeypatch):
     def fails(configs):
         raise ArithmeticError("as planted")
 
-    monkeypatch.setitem(ensembles.MEASURES, "theorem5", fails)
+    monkeypatch.setitem(batches.MEASURES, "theorem5", fails)
     batch = planned(CONFIG_OF_RUNS, range(2), "run.seed", "theorem5", 0.1, tmp_path)
     with pytest.raises(ArithmeticError):
         batch.make()
@@ -155,8 +155,8 @@ def catalogue():
 
 def test_seeds_are_cut_into_batches(catalogue):
     def seeds(profile):
-        batches = catalogue.experiments["a"].batches(profile)
-        return [(cfg.ps.policy, cfg.ps.slack, list(seeds)) for cfg, seeds, _ in batches]
+        found = catalogue.experiments["a"].batches(profile)
+        return [(cfg.ps.policy, cfg.ps.slack, list(seeds)) for cfg, seeds, _ in found]
 
     both = [(policy, 2, some) for policy in ("ssp", "essp") for some in ([5, 6], [7, 8], [9])]
     assert seeds("default") == [*both, ("ssp", 4, [5])]
