@@ -5,6 +5,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numba
 import numpy as np
@@ -12,9 +13,10 @@ import numpy as np
 from pskit.console.bench import Ratio
 
 REPEATS = 5
+T = TypeVar("T")
 
 
-def interleaved(*calls: Callable[[], float]) -> list[list[float]]:
+def interleaved(*calls: Callable[[], T]) -> list[list[T]]:
     """Each call's results over the repetitions, the calls in turn; one round before is not counted."""
     rounds = [[call() for call in calls] for _ in range(REPEATS + 1)][1:]
     return [list(column) for column in zip(*rounds, strict=True)]

@@ -165,21 +165,12 @@ def _with_child(
 def measure() -> list[Ratio]:
     """The figures; target 5."""
     results = [load()]
-    runs: dict[str, list[Delays]] = {"idle": [], "under load": []}
-
-    def kept(name: str, call: Callable[[], Delays]) -> Callable[[], float]:
-        def once() -> float:
-            runs[name].append(call())
-            return 0.0
-
-        return once
-
-    interleaved(kept("idle", idle), kept("under load", loaded))
-    early = sum(one.early for of in runs.values() for one in of)
-    messages = sum(one.messages for of in runs.values() for one in of)
+    rounds = [(idle(), loaded()) for _ in range(REPEATS + 1)]
+    everything = [one for both in rounds for one in both]  # no message is early in the first round either
+    early = sum(one.early for one in everything)
+    messages = sum(one.messages for one in everything)
     results.append(Ratio(f"messages visible early, of {messages:,}", early, early, early, "0", early == 0))
-    for name, of in runs.items():
-        counted = of[-REPEATS:]
+    for name, counted in zip(("idle", "under load"), zip(*rounds[1:], strict=True), strict=True):
         p50 = spread([one.p50 for one in counted])
         target = name == "idle"
         results.append(

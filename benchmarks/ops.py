@@ -10,14 +10,15 @@ Every other way (`benchmarks.peers`) blocks until the operation is done in anoth
 parameter server, a hit is local here and is not there: a cache with a bounded staleness is for that.
 """
 
+import contextlib
 import mmap
 import time
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks._rounds import REPEATS, interleaved, load, ratio, spread
+from benchmarks._rounds import interleaved, load, ratio, spread
 from benchmarks.peers import COLS, GET, INC, MANY, ROWS, Peer, operands
 from benchmarks.peers.mpi import MPI
 from benchmarks.peers.ray_actor import Ray
@@ -110,10 +111,11 @@ def on_live() -> dict[tuple[str, int], float]:
 
 def present_peers() -> list[type[Peer]]:
     """Those that are installed; a line for each other one says how to get it."""
+    there = [peer for peer in PEERS if peer.present()]
     for peer in PEERS:
-        if not peer.present():
+        if peer not in there:
             print(f"  {peer.name} is left out: not installed ({peer.how})")
-    return [peer for peer in PEERS if peer.present()]
+    return there
 
 
 def of_peer(peer: Peer) -> dict[tuple[str, int], float]:
@@ -129,24 +131,14 @@ def of_peer(peer: Peer) -> dict[tuple[str, int], float]:
 def measure() -> list[Ratio]:
     """The ratios; target 4."""
     results = [load()]
-    rounds: dict[str, list[dict[tuple[str, int], float]]] = {}
-    peers = {kind.name: kind() for kind in present_peers()}
-
-    def kept(name: str, call: Callable[[], dict[tuple[str, int], float]]) -> Callable[[], float]:
-        def once() -> float:
-            rounds.setdefault(name, []).append(call())
-            return 0.0
-
-        return once
-
-    try:
-        interleaved(kept("ours", on_live), *(kept(name, lambda p=p: of_peer(p)) for name, p in peers.items()))
-    finally:
-        for peer in peers.values():
-            peer.close()
+    with contextlib.ExitStack() as stack:
+        peers = [stack.enter_context(kind()) for kind in present_peers()]
+        measured = interleaved(on_live, *(partial(of_peer, peer) for peer in peers))
+    names = [peer.name for peer in peers]
+    rounds = dict(zip(["ours", *names], measured, strict=True))
 
     def column(name: str, key: tuple[str, int]) -> list[float]:
-        return [one[key] for one in rounds[name][-REPEATS:]]
+        return [one[key] for one in rounds[name]]
 
     for key in OURS:
         results.append(Ratio(f"{_named(*key)}: us", *spread([1e6 * s for s in column("ours", key)])))
@@ -160,7 +152,7 @@ def measure() -> list[Ratio]:
     for own, other, target, limit in against:
         what = f"{_named(*own)}: ours / NumPy, {other[0]} in shared memory"
         results.append(ratio(what, column("ours", own), column("ours", other), target, limit))
-    for name in peers:
+    for name in names:
         for key in OURS:
             least = LIMITS.get((name, *key), 0.0)
             what = f"{_named(*key)}: {name} / ours"

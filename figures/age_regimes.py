@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from matplotlib.axes import Axes
 
-from figures.kit import DASHES, LOOKS, Floats, Runs, Sheet
+from figures.kit import DASHES, LOOKS, Floats, Runs, Sheet, log_axis
 from figures.measures import mean_ages
 
 REGIMES = {
@@ -102,11 +102,10 @@ def drift(axes: Axes, runs: Runs, sheet: Sheet) -> None:
     anchor = len(x) // 2
     root = np.median(binned, axis=0)[anchor] * np.sqrt(x / x[anchor])
     axes.plot(x, root, color="#222222", linestyle=DASHES, linewidth=1, label="∝ √clock")
-    axes.set(xscale="log", yscale="log", xlabel="clock", ylabel="mean age of reads (log)")
+    log_axis(axes, "x", (1, 10, 100))
+    log_axis(axes, "y", (1, 2, 5, 10, 20, 50))
+    axes.set(xlabel="clock", ylabel="mean age of reads (log)")
     axes.set_title("independent random times, no bound (log axes)")
-    axes.set_xticks([1, 10, 100], ["1", "10", "100"])
-    axes.set_yticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
-    axes.minorticks_off()
     axes.legend(loc="upper left")
 
 

@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import matplotlib
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 Floats = npt.NDArray[Any]
 Dashes = str | tuple[int, tuple[float, ...]]
@@ -63,6 +64,8 @@ TERM_COLOURS = {
     "ref:stale1": "#D55E00",
     "ref:stale2": "#CC79A7",
     "ref:stale3": "#0072B2",
+    "view:cross": "#E69F00",
+    "view:vardelta": "#222222",
 }
 """Of the terms of Theorem 6."""
 
@@ -173,6 +176,15 @@ def common_grid(traces: Runs, name: str = "loss") -> tuple[Floats, Floats, Float
         seconds[i, :n] = loss["time"] * 1e-9
         seconds[i, n:] = np.nan
     return clocks, seconds, values
+
+
+def log_axis(axes: Axes, along: Literal["x", "y"], ticks: Iterable[float]) -> None:
+    """Make an axis logarithmic, with numbers in full at ``ticks`` alone."""
+    axes.set(**{f"{along}scale": "log"})
+    axis = {"x": axes.xaxis, "y": axes.yaxis}[along]
+    places = list(ticks)
+    axis.set_ticks(places, [f"{tick:g}" for tick in places])
+    axis.set_minor_locator(NullLocator())
 
 
 def percent(fraction: float) -> str:

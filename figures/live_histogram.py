@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from figures.kit import LOOKS, Floats, Runs, Sheet, shade
-from figures.measures import ages, fidelity, paired_distances, seed_distances
+from figures.measures import ages, fidelity, paired_distances, seed_distances, shares
 from figures.staleness_histogram import X_LABEL
 
 ROWS = {"near-equal": "near-equal workers", "straggler": "worker 0 twice as slow"}
@@ -46,7 +46,6 @@ def panel(axes: Axes, runs: Runs, sheet: Sheet, preset: str) -> None:
     name = f"{LOOKS[policy].name}, s = {slack}, {ROWS[preset]}"
     seeds = live.values("seed")
     virtual = [trace for trace in runs.select(runtime="sim") if trace.config["run"]["seed"] in seeds]
-    x = np.arange(-(slack + 1), 0)
     verdicts = dict.fromkeys(str(fidelity(trace)["verdict"]) for trace in live)
     colour = LOOKS[policy].colour
     series = (
@@ -54,8 +53,8 @@ def panel(axes: Axes, runs: Runs, sheet: Sheet, preset: str) -> None:
         (live, BAR / 2, colour, f"live, {' or '.join(verdicts)}"),
     )
     for traces, shift, fill, label in series:
-        shares = np.array([[ages(t).histogram().get(d, 0.0) for d in x.tolist()] for t in traces])
-        middle, low, high = np.median(shares, axis=0), shares.min(axis=0), shares.max(axis=0)
+        x, found = shares(traces, slack)
+        middle, low, high = np.median(found, axis=0), found.min(axis=0), found.max(axis=0)
         axes.bar(x + shift, middle, BAR, color=fill, edgecolor=colour, linewidth=0.8, label=label)
         bars(axes, x + shift, middle, low, high)
         sheet.record(name, label, x.tolist(), middle.tolist(), low.tolist(), high.tolist())

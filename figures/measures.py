@@ -1,6 +1,6 @@
 """Numbers that a figure shows and a claim is about, defined once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,16 @@ FAITHFUL = "faithful"
 def ages(trace: Trace) -> Staleness:
     """Ages of all reads but those of clock 0, where nothing is old yet and all rows are fetched once."""
     return trace.staleness().between(1, LAST_CLOCK)
+
+
+def shares(traces: Iterable[Trace], slack: int) -> tuple[Floats, Floats]:
+    """Differentials that the slack allows, -(s + 1) to -1 (s + 1,), and how many of `ages` are there.
+
+    The shares are (runs, s + 1), of each run's reads.
+    """
+    differentials = np.arange(-(slack + 1), 0)
+    found = [ages(trace).histogram() for trace in traces]
+    return differentials, np.array([[each.get(d, 0.0) for d in differentials.tolist()] for each in found])
 
 
 def distance(one: Trace, other: Trace) -> float:

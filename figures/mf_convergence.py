@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from figures.kit import LOOKS, Dashes, Floats, Runs, Sheet, common_grid, percent, shade
+from figures.kit import LOOKS, Dashes, Floats, Runs, Sheet, common_grid, log_axis, percent, shade
 from figures.measures import final_loss
 
 Ends = tuple[float, float]
@@ -106,9 +106,8 @@ def line(axes: Axes, panel: str, curve: Curve, x: Floats, losses: Floats, ends: 
         label=curve.label,
         zorder=4 if curve.policy == "essp" else 3,
     )
-    axes.set(yscale="log", ylim=ends, xlim=(0, None))
-    axes.set_yticks(TICKS[ends], [f"{tick:g}" for tick in TICKS[ends]])
-    axes.minorticks_off()
+    log_axis(axes, "y", TICKS[ends])
+    axes.set(ylim=ends, xlim=(0, None))
 
 
 def mark_exit(axes: Axes, x: Floats, y: Floats, end: float, colour: tuple[float, float, float]) -> None:

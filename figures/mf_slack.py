@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from figures.kit import DASHES, LOOKS, Look, Runs, Sheet
+from figures.kit import DASHES, LOOKS, Look, Runs, Sheet, log_axis
 from figures.measures import excursion, final_over_bsp, stopped_at
 
 CEILING = 1e3
@@ -13,10 +13,14 @@ EDGE = 1.35 * CEILING  # where what is beyond the ceiling is marked
 FRACTION, STEP = 0.1, 0.005
 
 
+def shown(runs: Runs) -> Runs:
+    """One minibatch and step."""
+    return runs.select(fraction=FRACTION, step=STEP)
+
+
 def draw(runs: Runs, sheet: Sheet) -> None:
     """Final loss over BSP's, and excursion, over the slack."""
     ((left, right),) = sheet.axes(1, 2, 2.7)
-    runs = runs.select(fraction=FRACTION, step=STEP)
     slacks = sorted({s for p in ("ssp", "essp") for s in runs.select(policy=p).values("slack")})
     for policy in ("ssp", "essp"):
         chosen = {s: runs.select(policy=policy, slack=s) for s in runs.select(policy=policy).values("slack")}
@@ -25,11 +29,9 @@ def draw(runs: Runs, sheet: Sheet) -> None:
         points(left, "final loss / BSP's", policy, finals, slacks, sheet)
         points(right, "excursion", policy, rises, slacks, sheet)
     for axes in (left, right):
-        axes.set(yscale="log", ylim=(0.8, CEILING * 3.2), xlabel="slack s")
+        log_axis(axes, "y", (1, 2, 5, 10, 100, 1000))
+        axes.set(ylim=(0.8, CEILING * 3.2), xlabel="slack s")
         axes.set_xticks(range(len(slacks)), [str(s) for s in slacks])
-        ticks = [1, 2, 5, 10, 100, 1000]
-        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.minorticks_off()
         axes.legend(loc="upper left", bbox_to_anchor=(0, 0.88))
     for axes, limit, slack, shift, side in ((left, 2.0, 48, 0.0, "center"), (right, 1.2, 8, 0.5, "left")):
         at = slacks.index(slack)
@@ -43,7 +45,6 @@ def draw(runs: Runs, sheet: Sheet) -> None:
 def remarks(runs: Runs) -> str:
     """Which runs have no final loss, and since when."""
     stopped = []
-    runs = runs.select(fraction=FRACTION, step=STEP)
     for policy in ("ssp", "essp"):
         for slack in runs.select(policy=policy).values("slack"):
             same = runs.select(policy=policy, slack=slack)

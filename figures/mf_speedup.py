@@ -9,13 +9,18 @@ PAIRS = (("bsp", "ssp"), ("ssp", "essp"), ("bsp", "essp"))
 SLACK, STEP, TARGET_AT = 8, 0.005, 0.8
 
 
+def shown(runs: Runs) -> Runs:
+    """One step."""
+    return runs.select(step=STEP)
+
+
 def draw(runs: Runs, sheet: Sheet) -> None:
     """A panel per minibatch, two lines per pair of policies."""
-    fractions = [f for f in (0.1, 0.01) if runs.has(fraction=f, step=STEP)]
+    fractions = [f for f in (0.1, 0.01) if runs.has(fraction=f)]
     (grid,) = sheet.axes(1, len(fractions), 2.1, sharex=True, sharey=True)
     names = [f"{LOOKS[slow].name} → {LOOKS[fast].name}" for slow, fast in PAIRS]
     for axes, fraction in zip(grid, fractions, strict=True):
-        reached = to_target(runs.select(fraction=fraction, step=STEP), SLACK, TARGET_AT)
+        reached = to_target(runs.select(fraction=fraction), SLACK, TARGET_AT)
         for y, (slow, fast) in enumerate(PAIRS):
             look = LOOKS[fast]
             for unit, place, fill in (("second", 0.16, look.colour), ("clock", -0.16, "white")):

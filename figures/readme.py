@@ -17,10 +17,14 @@ CURVES = (
 )
 
 
+def shown(runs: Runs) -> Runs:
+    """One minibatch and step."""
+    return runs.select(fraction=0.1, step=0.005)
+
+
 def draw(runs: Runs, sheet: Sheet) -> None:
     """Left the ages of reads at one slack, right the loss over clocks at several."""
     ((left, right),) = sheet.axes(1, 2, 2.7)
-    runs = runs.select(fraction=0.1, step=0.005)
     panel(left, runs.select(slack=SLACK), SLACK, sheet, "ages")
     left.set(title=f"How old are the rows that workers read? (s = {SLACK})", xlabel=X_LABEL)
     left.set_ylabel("share of reads")

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from figures.kit import DASHES, LOOKS, Runs, Sheet, percent
-from figures.measures import ages
+from figures.measures import ages, shares
 
 X_LABEL = "clock differential: (row clock − 1) − reader's clock"
 INVISIBLE = 0.004  # a marker on the axis would only hide it
@@ -35,10 +35,10 @@ def remarks(runs: Runs) -> str:
         same = runs.select(fraction=fraction, policy="essp")
         peaks, means = [], []
         for slack in same.values("slack"):
-            seen = [ages(trace) for trace in same.select(slack=slack)]
-            x = range(-(slack + 1), 0)
-            peaks.append(max(x, key=lambda d: np.median([a.histogram().get(d, 0.0) for a in seen])))
-            means.append(float(np.median([a.mean() for a in seen])))
+            chosen = same.select(slack=slack)
+            x, found_shares = shares(chosen, slack)
+            peaks.append(int(x[np.median(found_shares, axis=0).argmax()]))
+            means.append(float(np.median([ages(trace).mean() for trace in chosen])))
         modes = " or ".join(f"{peak}" for peak in sorted(set(peaks)))
         age = " to ".join(dict.fromkeys(f"{mean:.1f}" for mean in (min(means), max(means))))
         found.append(f"at {percent(fraction)} its peak is at {modes}, its mean age {age}")
@@ -47,14 +47,13 @@ def remarks(runs: Runs) -> str:
 
 def panel(axes: Axes, runs: Runs, slack: int, sheet: Sheet, name: str) -> None:
     """Both policies' histograms over the differentials -(slack + 1) .. -1, and the uniform law."""
-    x = np.arange(-(slack + 1), 0)
     edges = np.arange(-(slack + 1) - 0.5, 0)
     for policy in ("ssp", "essp"):
         if not runs.has(policy=policy):
             continue
-        found = [ages(trace) for trace in runs.select(policy=policy)]
-        shares = np.array([[a.histogram().get(d, 0.0) for d in x.tolist()] for a in found])
-        middle, low, high = np.median(shares, axis=0), shares.min(axis=0), shares.max(axis=0)
+        chosen = runs.select(policy=policy)
+        x, found = shares(chosen, slack)
+        middle, low, high = np.median(found, axis=0), found.min(axis=0), found.max(axis=0)
         look = LOOKS[policy]
         axes.stairs(middle, edges, fill=True, color=look.colour, alpha=0.32, linewidth=0)
         axes.stairs(middle, edges, color=look.colour, linewidth=1.1, zorder=3)
@@ -68,7 +67,7 @@ def panel(axes: Axes, runs: Runs, slack: int, sheet: Sheet, name: str) -> None:
             markersize=3.5 if slack < 20 else 2,
             elinewidth=0.8,
             zorder=4,
-            label=f"{look.name}, mean age {np.median([a.mean() for a in found]):.1f}",
+            label=f"{look.name}, mean age {np.median([ages(t).mean() for t in chosen]):.1f}",
         )
         sheet.record(name, look.name, x.tolist(), middle.tolist(), low.tolist(), high.tolist())
     axes.plot(

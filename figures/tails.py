@@ -98,13 +98,15 @@ class Levels:
         """``"C0"``, ``"C1"`` or ``"C2"`` of every run."""
         return self.runs.column(name)
 
-    def printed_tail(self, x: float) -> float:
-        """The printed bound on P(R/T >= x); 1 up to the centre, where it says nothing."""
-        tau = x - self.centre()
-        if tau <= 0:
-            return 1.0
-        args = (self.step, self.lipschitz, self.workers, self.slack, self.reads, self.mu, self.var)
-        return float(theory.thm5_tail(tau, *args, method="paper"))
+    def vacuous(self) -> dict[str, float]:
+        """By name, the level up to which each bound says nothing of the tail of R/T."""
+        return {
+            "C1": float(self.certificate("C1").min()),
+            "C2": float(self.certificate("C2").min()),
+            "5-k": self.centre_counts(),
+            "Theorem 5": self.centre(),
+            "Theorem 3": self.pathwise(),
+        }
 
     def dispersion(self) -> float:
         """Dispersion index: variance over runs of sum gamma_t/sqrt(t), over that of independent gamma_t."""

@@ -12,9 +12,10 @@ def draw(runs: Runs, sheet: Sheet) -> None:
     """Regret and centre on the left, probability and bound on the right."""
     (batch,) = runs.select(policy="essp")
     left, right = sheet.axes(1, 2, 3.3)[0]
-    closed, columns = batch.columns["closed"], batch.columns
-    reads, centre, slow, fast, bound = closed[:, 0], closed[:, 4], closed[:, 5], closed[:, 6], closed[:, 7]
-    for name, line in (("slow", slow), ("fast", fast)):
+    columns = batch.columns
+    reads, centre, bound = (columns[f"closed_{name}"] for name in ("reads", "centre", "bound"))
+    for name in ("slow", "fast"):
+        line = columns[f"closed_regret_{name}"]
         left.plot(reads, line, color=COLOURS[name], label=f"R/T, {name} network (probability 1/2)")
         sheet.record("levels", f"R/T {name}", reads.tolist(), line.tolist())
         chosen = columns["regret"][columns["slow"] == (name == "slow")]
@@ -24,6 +25,7 @@ def draw(runs: Runs, sheet: Sheet) -> None:
         sheet.record("levels", f"emulated {name}", [float(reads[0])] * len(chosen), chosen.tolist())
     left.plot(reads, centre, color="#222222", linestyle=DASHES, label="Theorem 5: centre")
     sheet.record("levels", "centre", reads.tolist(), centre.tolist())
+    left.set_ylim(0.25 * left.dataLim.ymin)  # room for the legend
     left.set_ylabel("loss per read")
     left.set_title("Half of all runs pass the centre")
     right.plot(reads, np.full(len(reads), 0.5), "o-", color=COLOURS["slow"], label="true probability: 1/2")
@@ -50,7 +52,7 @@ def remarks(runs: Runs) -> str:
     (batch,) = runs
     columns, n = batch.columns, len(batch.seeds)
     slow, off = int(columns["slow"].sum()), float(columns["difference"].max())
-    reads, mu, var = columns["closed"][-1, :3]
+    reads, mu, var = (columns[f"closed_{name}"][-1] for name in ("reads", "mu", "var"))
     return (
         f"Circles: {n} emulated runs, {slow} of them slow, equal to the closed form within {off:.0e}. At T = "
         f"{reads:.0f} gamma has mean {mu:.2f} and variance {var:.1f} over both kinds of runs."

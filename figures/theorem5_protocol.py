@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from figures.kit import LOOKS, Runs, Sheet
+from figures.kit import LOOKS, Runs, Sheet, log_axis
 from figures.tails import Levels
 
 WORKERS, SLACK = 4, 8  # of the left panel; of the right
@@ -67,7 +66,7 @@ def protocols(axes: Axes, runs: Runs, sheet: Sheet) -> None:
             )
     for policy in POLICIES:
         axes.plot([], [], LOOKS[policy].marker, color=LOOKS[policy].colour, label=LOOKS[policy].name)
-    axes.set_yscale("log")
+    log_axis(axes, "y", (0.1, 0.2, 0.5, 1, 2, 5))
     axes.set_xlim(right=1.5 * axes.dataLim.xmax)
     axes.set_ylim(0.7 * axes.dataLim.ymin)
     axes.set_xlabel("mean age of reads, clocks")
@@ -95,10 +94,7 @@ def workers(axes: Axes, runs: Runs, sheet: Sheet) -> None:
             marker=look.marker,
             label=look.name,
         )
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(counts))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    log_axis(axes, "x", counts)
     axes.axhline(1, color="#222222", linewidth=0.8)
     axes.set_ylim(0)
     axes.set_xlabel("workers P")

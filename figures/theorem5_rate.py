@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from figures.kit import DASHES, LOOKS, Runs, Sheet
+from figures.kit import DASHES, LOOKS, Runs, Sheet, log_axis
 from figures.tails import slopes
 
 LINES = (
@@ -31,10 +31,8 @@ def draw(runs: Runs, sheet: Sheet) -> None:
             axes.plot(
                 reads, first * (reads / reads[0]) ** slope, color="#222222", linestyle=DASHES, linewidth=0.9
             )
-    axes.set_xscale("log")
+    log_axis(axes, "x", reads)
     axes.set_yscale("log")
-    axes.set_xticks(reads, [f"{r:g}" for r in reads])
-    axes.minorticks_off()
     axes.set_xlabel("reads T")
     axes.set_ylabel("mean regret R/T, loss per read")
     axes.legend(loc="lower left", fontsize=7.5)

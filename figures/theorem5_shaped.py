@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from figures.kit import Runs, Sheet
+from figures.kit import Runs, Sheet, log_axis
 from figures.tails import quantile
 
 DRAWN = {"run": "(a) one age for the whole run", "clock": "(b) ages change within every run"}
@@ -30,6 +29,7 @@ def draw(runs: Runs, sheet: Sheet) -> None:
         quantiles(grid[1, column], same, drawn, sheet)
         grid[0, column].set_title(DRAWN[drawn])
         grid[1, column].set_xlabel("mean regret R/T, loss per read")
+    grid[0, 1].sharey(grid[0, 0])
     grid[0, 0].set_ylabel("share of runs beyond x")
 
 
@@ -43,10 +43,7 @@ def survival(axes: Axes, runs: Runs, drawn: str, sheet: Sheet) -> None:
             axes.step(values, share, where="pre", color=colour, linewidth=1.4)
             sheet.record(DRAWN[drawn], text, values.tolist(), share.tolist())
     axes.set_yscale("log")
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(TICKS))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    log_axis(axes, "x", TICKS)
 
 
 def quantiles(axes: Axes, runs: Runs, drawn: str, sheet: Sheet) -> None:

@@ -15,14 +15,19 @@ NAMES = {
     "ref:stale2": ("stale2, 2η² cov(h, r)", TERM_COLOURS["ref:stale2"]),
     "ref:stale3": ("stale3, η² Var r", TERM_COLOURS["ref:stale3"]),
 }
-TERMS = tuple(TERM_COLOURS)
+TERMS = tuple(name for name in NAMES if name != START)
+
+
+def shown(runs: Runs) -> Runs:
+    """The quadratic; the claim is about logistic losses, too."""
+    return runs.select(app="quadratic")
 
 
 def draw(runs: Runs, sheet: Sheet) -> None:
     """A line per policy: what has been added so far, and per clock."""
     grid = sheet.axes(2, 2, 5.1, sharex=True)
     for (left, right), policy in zip(grid, POLICIES, strict=True):
-        (batch,) = runs.select(policy=policy, app="quadratic")
+        (batch,) = runs.select(policy=policy)
         so_far(left, batch.columns, batch.manifest["workers"], sheet, LOOKS[policy].name)
         per_clock(right, batch.columns, batch.manifest["workers"], sheet, LOOKS[policy].name)
     for axes in grid[-1]:
@@ -35,7 +40,7 @@ def remarks(runs: Runs) -> str:
     """How exactly the terms add up, and over how many runs."""
     said = []
     for policy in POLICIES:
-        (batch,) = runs.select(policy=policy, app="quadratic")
+        (batch,) = runs.select(policy=policy)
         said.append(f"{LOOKS[policy].name} {batch.columns['closure'].max():.0e} ({len(batch.seeds)} runs)")
     exact = f"Largest error of the sum, relative to the variance: {', '.join(said)}."
     return f"r = g − h is what the gradient at the view has more than at x_t. {exact}"

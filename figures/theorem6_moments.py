@@ -22,7 +22,7 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
 
 def draw(runs: Runs, sheet: Sheet) -> None:
     """A column per policy: Var(delta), the two terms that go wrong, and all terms against the recursion."""
-    grid = sheet.axes(4, 2, 6.4, sharex=True, sharey="row", height_ratios=(1, 1, 1, 0.8))
+    grid = sheet.axes(4, 2, 6.6, sharex=True, sharey="row", height_ratios=(1, 1, 1, 0.8))
     for column, policy in zip(grid.T, ("ssp", "essp"), strict=True):
         (batch,) = runs.select(policy=policy)
         columns, workers, look = batch.columns, batch.manifest["workers"], LOOKS[policy]
@@ -43,8 +43,9 @@ def draw(runs: Runs, sheet: Sheet) -> None:
         column[-1].set_xlabel("clock")
     for axes, label in zip(grid[:, 0], ("Var(δ)", *SHOWN.values(), "z-score"), strict=True):
         axes.set_ylabel(label)
-    handles, labels = grid[1, 0].get_legend_handles_labels()
-    sheet.figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    lines, dots = (grid[row, 0].get_legend_handles_labels() for row in (1, -1))
+    handles, labels = (a + b for a, b in zip(lines, dots, strict=True))
+    sheet.figure.legend(handles, labels, loc="outside lower center", ncols=3)
 
 
 def remarks(runs: Runs) -> str:
@@ -80,7 +81,8 @@ def scores(axes: Axes, columns: dict[str, Any], workers: int, sheet: Sheet, poli
     """Every term against the exact recursion."""
     at = checkpoints(columns["z_terms"].shape[1])
     for name, row in zip(TERMS, columns["z_terms"], strict=True):
-        axes.plot(at / workers, row[at], ".", markersize=3, color=TERM_COLOURS.get(name, EXACT))
+        label = f"z: {name.partition(':')[2].replace('_', ' ')}"
+        axes.plot(at / workers, row[at], ".", markersize=4, color=TERM_COLOURS[name], label=label)
         sheet.record(f"{LOOKS[policy].name}, z", name, (at / workers).tolist(), row[at].tolist())
     for limit in (-LIMIT, LIMIT):
         axes.axhline(limit, color="#222222", linestyle=DASHES, linewidth=0.8)

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from figures.kit import DASHES, LOOKS, TERM_COLOURS, Floats, Runs, Sheet
+from figures.kit import DASHES, LOOKS, TERM_COLOURS, Floats, Runs, Sheet, log_axis
 from pskit.analysis.variance import TERMS
 
 SCALED = {
@@ -75,9 +75,8 @@ def terms(axes: Axes, runs: Runs, sheet: Sheet, regime: str, title: str) -> None
             linestyle="-" if policy == "ssp" else ":",
             label=look.name,
         )
-    axes.set(xscale="log", yscale="log", xlabel="step η", title=title)
-    axes.set_xticks(steps, [f"{step:g}" for step in steps])
-    axes.minorticks_off()
+    log_axis(axes, "x", steps)
+    axes.set(yscale="log", xlabel="step η", title=title)
 
 
 def law(axes: Axes, steps: Floats, sizes: Floats, power: int, name: str, regime: str) -> None:
@@ -110,10 +109,10 @@ def shares(axes: Axes, runs: Runs, sheet: Sheet) -> None:
         sheet.band(axes, "share at the floor", look.name, steps, share, color=look.colour, marker=look.marker)
         axes.annotate(
             look.name,
-            (steps[-1], np.median(share[:, -1])),
-            (-12, 0) if policy == "ssp" else (0, -12),
+            (steps[-2], np.median(share[:, -2])),
+            (-6, 3) if policy == "ssp" else (6, -8),
             textcoords="offset points",
-            ha="right",
+            ha="right" if policy == "ssp" else "left",
             color=look.colour,
             fontsize=7,
         )

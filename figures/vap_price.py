@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from figures.kit import DASHES, LOOKS, Runs, Sheet
+from figures.kit import DASHES, LOOKS, Runs, Sheet, log_axis
 
 STEP, LATENCY = 0.06, "200ms"
 KINDS = {
@@ -16,9 +16,14 @@ KINDS = {
 }
 
 
+def shown(runs: Runs) -> Runs:
+    """One step and latency, compute times that do not revert."""
+    return runs.select(step=STEP, latency=LATENCY, reversion=0.0)
+
+
 def draw(runs: Runs, sheet: Sheet) -> None:
     """Waiting, computations in flight, and messages against v0."""
-    vap = runs.select(policy="vap", step=STEP, latency=LATENCY, reversion=0.0)
+    vap = runs.select(policy="vap")
     ((first, second, third),) = sheet.axes(1, 3, 3.0, width_ratios=(1, 1, 1.25))
     workers = vap.values("workers")[0]
     line(first, vap, "waiting", "time spent waiting", sheet)
@@ -41,14 +46,7 @@ def line(axes: Axes, runs: Runs, column: str, name: str, sheet: Sheet) -> None:
     curves = np.stack([runs.select(v0=v0).column(column) for v0 in values], axis=1)
     look = LOOKS["vap"]
     sheet.band(axes, name, look.name, values, curves, color=look.colour, marker=look.marker)
-    log_axis(axes, values)
-
-
-def log_axis(axes: Axes, values: list[float]) -> None:
-    """The thresholds as ticks."""
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(values, [f"{v0:g}" for v0 in values])
-    axes.minorticks_off()
+    log_axis(axes, "x", values)
     axes.set_xlabel("threshold v0")
 
 
@@ -74,12 +72,11 @@ def traffic(axes: Axes, runs: Runs, sheet: Sheet) -> None:
 
 def remarks(runs: Runs) -> str:
     """Messages and bytes."""
-    vap = runs.select(policy="vap", step=STEP, latency=LATENCY, reversion=0.0)
+    vap, essp = runs.select(policy="vap"), runs.select(policy="essp")
     found = {
         name: float(np.median(vap.column(name)))
         for name in ("sync_messages", "sync_bytes", "messages", "bytes")
     }
-    essp = runs.select(policy="essp", step=STEP, latency=LATENCY, reversion=0.0)
     return (
         f"Per computation {found['sync_messages']:.1f} messages and {found['sync_bytes']:.0f} bytes, beside "
         f"{found['messages']:.1f} and {found['bytes']:.0f} of VAP's own; ESSP has "

@@ -1,4 +1,4 @@
-"""A single-node parameter-server laboratory: BSP, SSP, ESSP and ASP, in virtual time or live.
+"""A single-node parameter-server laboratory: BSP, SSP, ESSP, ASP and VAP, in virtual time or live.
 
     cfg = pskit.load_config("experiments/mf.toml", overrides=["ps.policy=essp"])
     trace = pskit.run(cfg, out="runs/a")

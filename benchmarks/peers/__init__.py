@@ -4,8 +4,12 @@ Each is measured as its users use it, with one blocking call per operation. A pe
 with what it needs (a server, a second process); on leaving it that is gone.
 """
 
+import os
+import shutil
+import sys
 import time
 from abc import ABC, abstractmethod
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +24,12 @@ GET, INC = "GET", "INC"
 def operands(rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Row ids (rows,) int32 and values (rows, `COLS`) float32 of an operation."""
     return some_rows(ROWS, rows), np.full((rows, COLS), 0.5, np.float32)
+
+
+def program(name: str) -> str | None:
+    """Path of a program beside this Python, where the package index puts some, or else on PATH."""
+    places = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    return shutil.which(name, path=places)
 
 
 class Peer(ABC):

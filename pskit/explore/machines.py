@@ -125,7 +125,7 @@ class Machines:
             for shard in others:
                 shard.values_into(final)
                 if len(shard.clock):
-                    broken("all have left", f"shard {shard.shard} still has {sorted(shard.clock.received)}")
+                    broken("all have left", f"shard {shard.shard} still has {list(shard.clock.counts())}")
             self.tables.ledger.look_at({}, {})
             invariants.end_state(self.tables.ledger, final)
         except Exception as error:

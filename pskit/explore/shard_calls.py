@@ -112,7 +112,7 @@ class ShardCalls:
                 self._check_sent(box, effect, applied)
                 frozen = freeze_to_client(effect.message, box.pool, counts)
                 sends.append((effect.client, self._tables.messages.of((self._shard, frozen))))
-            elif isinstance(effect, Left) and effect.worker in shard.clock.received:
+            elif isinstance(effect, Left) and effect.worker in shard.clock:
                 broken("leaving", f"worker {effect.worker} has left shard {self._shard} and is a member")
         return counts, tuple(sends)
 

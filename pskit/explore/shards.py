@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pskit.core.clocks import APPLY_INDEX
 from pskit.core.rows import RowPools
 from pskit.core.server import ServerShard
 from pskit.explore.ledger import Counts
@@ -12,7 +13,7 @@ from pskit.explore.system import System
 from pskit.explore.wire import matrix
 
 KNOWN = (
-    "shard layout policy pools clients clock applied apply_index rows current shared dirty subscribed "
+    "shard layout policy pools clients clock applied rows current shared dirty subscribed "
     "subscriptions owed put_offs waiting held pushed replied _effects"
 )
 """Attributes of a `ServerShard` that are frozen here, or never change. A test compares."""
@@ -38,7 +39,6 @@ class FrozenShard(NamedTuple):
     seen: Seen
     received: tuple[tuple[int, int], ...]
     minimum: int
-    standing: tuple[tuple[int, int], ...]
     applied: Counts
     apply_index: int
     values: bytes
@@ -78,10 +78,9 @@ class ShardBox:
         return FrozenShard(
             s.shard,
             seen,
-            tuple(sorted(s.clock.received.items())),
+            tuple(s.clock.counts().items()),
             s.clock.minimum,
-            tuple(sorted(s.clock._at.items())),
-            tuple(s.applied.values()),
+            tuple(s.applied.tolist()),
             s.apply_index,
             values[s.current].tobytes(),
             s.shared.tobytes(),
@@ -107,11 +106,9 @@ class ShardBox:
         n = len(s.rows)
         pool.free[: len(self._free)] = self._free
         pool.n_free = len(self._free) - 2 * n
-        s.clock.received = dict(state.received)
-        s.clock.minimum = state.minimum
-        s.clock._at = dict(state.standing)
-        s.applied = dict(zip(s.applied, state.applied, strict=True))
-        s.apply_index = state.apply_index
+        s.clock.set(dict(state.received), state.minimum)
+        s.applied[:] = state.applied
+        s.clock.head[APPLY_INDEX] = state.apply_index
         s.current[:] = np.arange(n)
         pool.values[:n] = matrix(state.values, pool.values.shape[1])
         for name in ("shared", "dirty", "subscribed", "replied"):

@@ -33,8 +33,9 @@ class Drawn(NamedTuple):
 def draw(name: str, entry: FigureEntry, runs: Ensemble, out: Path) -> Drawn:
     """Draw one figure into ``out``.
 
-    What its caption says of the results comes from the module's ``remarks(runs)``, where it has that, and so
-    is true of whatever profile's runs there are.
+    A module that shows a part of its experiments only has ``shown(runs)``, which chooses it: figure and
+    caption are of these runs. What the caption says of the results comes from the module's ``remarks(runs)``,
+    where it has that, and so is true of whatever profile's runs there are.
     """
     kit = import_module(f"{FOLDER}.kit")
     module = import_module(f"{FOLDER}.{name}")
@@ -42,6 +43,8 @@ def draw(name: str, entry: FigureEntry, runs: Ensemble, out: Path) -> Drawn:
     with kit.styled():
         sheet = kit.Sheet()
         try:
+            if hasattr(module, "shown"):
+                runs = module.shown(runs)
             module.draw(runs, sheet)
             files = sheet.save(out / FOLDER, name)
             remarks = getattr(module, "remarks", None)

@@ -120,6 +120,12 @@ def runtime_named(name: str) -> Runtime:
     return cast(Runtime, importlib.import_module(_RUNTIMES[name]))
 
 
+def members_of(cfg: "Config") -> list[range]:
+    """Workers of every client."""
+    threads = cfg.cluster.threads
+    return [range(c * threads, (c + 1) * threads) for c in range(cfg.cluster.clients)]
+
+
 def update_norms(oplog: Oplog) -> tuple[float, float]:
     """Euclidean and largest absolute norm of all of an oplog's updates."""
     squares, largest = 0.0, 0.0

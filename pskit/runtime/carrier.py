@@ -14,12 +14,19 @@ from pskit.errors import InputError
 from pskit.runtime.events import DELIVER, TIMER, Event, EventQueue, too_late
 from pskit.trace.schema import MESSAGE_KINDS
 
-KIND = {t: MESSAGE_KINDS.index(t.__name__.lower()) for t in (Request, Reply, Oplog, Push, Unsubscribe, Ack)}
+KIND: dict[type, int] = {
+    t: MESSAGE_KINDS.index(t.__name__.lower()) for t in (Request, Reply, Oplog, Push, Unsubscribe, Ack)
+}
 KIND[Increment] = KIND[Oplog]
 ACK_BYTES = HEADER_BYTES
 
 NEVER = -1
 """Delivery time recorded for a message that the link lost."""
+
+
+def end_name(end: int, clients: int) -> str:
+    """What messages call the end point ``end``."""
+    return f"client {end}" if end < clients else f"shard {end - clients}"
 
 
 class Carrier(ABC):
@@ -94,12 +101,9 @@ class Carrier(ABC):
 
     def _too_late(self, src: int, dst: int, size: int) -> InputError:
         """The error of a message that would arrive after the end of emulated time."""
-        link = f"from {self._end(src)} to {self._end(dst)}"
-        return too_late(f"a message of {size} bytes on the link {link}", "[network]")
-
-    def _end(self, end: int) -> str:
         clients = self._size - self.layout.shards
-        return f"client {end}" if end < clients else f"shard {end - clients}"
+        link = f"from {end_name(src, clients)} to {end_name(dst, clients)}"
+        return too_late(f"a message of {size} bytes on the link {link}", "[network]")
 
     def in_flight(self) -> list[Message]:
         """Messages on the wire or kept for retransmission or reordering."""

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pskit.core.layout import Layout
+from pskit.core.clocks import VectorClock
+from pskit.core.kernels import add_rows
+from pskit.core.layout import Layout, RowIds
+from pskit.core.messages import Values
 from pskit.core.server import ServerShard
 from pskit.trace.recorder import Recorder
 
@@ -16,6 +19,11 @@ Tables = dict[str, np.ndarray[Any, Any]]
 def tables_of(layout: Layout) -> Tables:
     """Zero tables (rows, cols) of every table of ``layout``."""
     return {t.name: np.zeros((t.rows, t.cols), d) for t, d in zip(layout.tables, layout.dtypes, strict=True)}
+
+
+def add_to(tables: Tables, layout: Layout, table: int, rows: RowIds, delta: Values) -> None:
+    """Add ``delta`` to the rows ``rows`` (ids of the layout) of the table number ``table``."""
+    add_rows(tables[layout.tables[table].name], rows, layout.offsets[table], delta)
 
 
 class Evaluation:
@@ -36,6 +44,11 @@ class Evaluation:
         A loss above this multiple of the initial one marks the run as diverged; it goes on. A loss that is
         not finite ends it. No multiple of an initial loss of 0 or below, such as a log-likelihood, is a
         bound: then only a loss that is not finite counts as diverged.
+
+    Attributes
+    ----------
+    seen : VectorClock
+        Shard clocks, for the slowest of them.
     """
 
     def __init__(
@@ -50,11 +63,30 @@ class Evaluation:
         self._objective, self._shards, self._recorder, self._every = objective, shards, recorder, every
         self._factor = diverge_factor
         self._tables = tables_of(layout)
+        self.seen = VectorClock(range(layout.shards))
         self._initial = math.nan
         self.clock = -1
         self.changed = False  # whether an update was applied since the last evaluation
         self.diverged = False
         self.stopped = False
+
+    def on_rise(self, shard: ServerShard, now: int, finished: Callable[[], int]) -> None:
+        """A shard's clock rose: evaluate once the slowest shard has seen another clock in full.
+
+        Parameters
+        ----------
+        shard : ServerShard
+        now : int, ns
+        finished : callable
+            Tells the clocks that the fastest worker has finished: a leaving oplog ends no clock() call.
+        """
+        slowest_rose = False
+        while self.seen.received[shard.shard] < shard.clock.minimum:
+            slowest_rose |= self.seen.tick(shard.shard)
+        if slowest_rose:
+            clock = min(self.seen.minimum, finished())
+            if clock > self.clock:
+                self.on_clock(now, clock)
 
     def on_clock(self, now: int, clock: int) -> None:
         """The slowest worker has finished ``clock`` clocks."""

@@ -17,7 +17,7 @@ Each has a header and the numbers that it needs, eight bytes each; an announceme
 the INC, as an oplog has. None of them travels in the emulated network, and none takes time there.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,13 +42,17 @@ from pskit.core.messages import (
     ToShard,
 )
 from pskit.core.server import ServerShard
+from pskit.runtime.base import members_of
 from pskit.runtime.guard import Guarded
+from pskit.runtime.workers import Driver
 from pskit.trace.starts import StartLog
 
 if TYPE_CHECKING:
     from pskit.config import Config
 
 TRAFFIC = ("asked", "granted", "announced", "applied", "seen", "over")
+Cost = tuple[dict[str, list[int]], bool]
+"""Messages and bytes by kind, and whether an L_inf is known and reserved, so that Theorem 1 applies."""
 
 
 class Waiting(NamedTuple):
@@ -97,6 +101,12 @@ class Gate:
         self.waiting: dict[int, Waiting] = {}
         self.traffic: dict[str, list[int]] = {kind: [0, 0] for kind in TRAFFIC}
         self._due: dict[int, None] = {}
+        self._opening = False
+
+    @property
+    def cost(self) -> Cost:
+        """What the enforcement in this process would cost."""
+        return self.traffic, self.arbiter.bound is not None
 
     # -- what the machines did -----------------------------------------------------------------------
 
@@ -151,11 +161,41 @@ class Gate:
 
     # -- who may go on -------------------------------------------------------------------------------
 
-    def entering(self) -> Iterator[tuple[Waiting, Start, Read]]:
-        """Let in who may start, one after the other, in the order of their coming; each with what it reads.
+    def let_in(
+        self,
+        drivers: Mapping[int, Driver] | Sequence[Driver],
+        now: int,
+        read_done: Callable[[Read], None],
+    ) -> bool:
+        """Let in who may start, one after the other, in the order of their coming; whether anybody may.
 
-        The caller lets a worker go on before it asks for the next one.
+        Those who may because of what these do then, are let in by the same loop.
+
+        Parameters
+        ----------
+        drivers : mapping of int, or sequence
+            By worker.
+        now : int, ns
+        read_done : callable
+            Lets a worker go on with what it reads.
         """
+        if self._opening:
+            return False
+        self._opening, entered = True, False
+        for waiting, start, read in self._entering():
+            entered = True
+            driver = drivers[read.worker]
+            self.log.start(
+                start.t, now, read.worker, read.clock, read.own_upto - 1, now - driver.asked_at,
+                now - waiting.since, start[1:], read.rows, read.views,
+            )  # fmt: skip
+            driver.number(start.t)
+            read_done(read)
+        self._opening = False
+        return entered
+
+    def _entering(self) -> Iterator[tuple[Waiting, Start, Read]]:
+        """Who may start, each with what it reads; goes on before the next one is asked for."""
         while self._due:
             worker = next(iter(self._due))
             del self._due[worker]
@@ -174,31 +214,19 @@ class Gate:
             assert isinstance(read, Read)
             yield waiting, start, read
 
-    def take_down(self, waiting: Waiting, start: Start, read: Read, now: int, waited: int) -> None:
-        """Record a start."""
-        t, *facts = start
-        v, unseen, others, reservation = facts
-        self.log.start(
-            t, now, read.worker, read.clock, read.own_upto - 1, waited, now - waiting.since,
-            (v, unseen, others, reservation), read.rows, read.views,
-        )  # fmt: skip
-
     def _count(self, kind: str, payload: int) -> None:
         count = self.traffic[kind]
         count[0] += 1
         count[1] += HEADER_BYTES + payload
 
 
-def facts_of(traffic: Sequence[dict[str, list[int]]], claims: bool) -> dict[str, Any]:
-    """For the manifest: what the enforcement would cost, added up over processes.
-
-    ``claims``: an L_inf is known and reserved, so that Theorem 1 applies.
-    """
-    total = {kind: np.sum([one[kind] for one in traffic], axis=0).tolist() for kind in TRAFFIC}
+def facts_of(costs: Sequence[Cost]) -> dict[str, Any]:
+    """For the manifest: what the enforcement would cost, added up over processes."""
+    total = {kind: np.sum([traffic[kind] for traffic, _ in costs], axis=0).tolist() for kind in TRAFFIC}
     messages, nbytes = np.sum(list(total.values()), axis=0).tolist()
     return {
         "gate": {
-            "reserves": claims,
+            "reserves": costs[0][1],
             "messages": messages,
             "bytes": nbytes,
             "by_kind": {kind: {"messages": m, "bytes": b} for kind, (m, b) in total.items()},
@@ -208,8 +236,6 @@ def facts_of(traffic: Sequence[dict[str, list[int]]], claims: bool) -> dict[str,
 
 def make_arbiter(cfg: "Config", app: Guarded, layout: Layout, state: Any = None) -> Arbiter:
     """The arbiter that the section [ps] asks for."""
-    threads = cfg.cluster.threads
-    members = [range(c * threads, (c + 1) * threads) for c in range(cfg.cluster.clients)]
     ps = cfg.ps
     rule: tuple[Any, ...] = (ps.v0, ps.vap_variant, ps.v_schedule, bound_of(app, cfg), state)
-    return Arbiter(layout, members, *rule)
+    return Arbiter(layout, members_of(cfg), *rule)

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from pskit.core.client import NonFiniteUpdate
 from pskit.core.layout import Layout
-from pskit.core.messages import Effect, Oplog, ToShard
+from pskit.core.messages import Effect, ToShards
 from pskit.core.policies import policy_class
 from pskit.trace.recorder import READ_CAP, Recorder
 from pskit.trace.steps import RowLog, StepLog
@@ -32,5 +33,11 @@ def attach_logs(recorder: Recorder, cfg: "Config", app: Any, layout: Layout) -> 
 def record_unit(log: RowLog, effects: list[Effect]) -> None:
     """Take down the updates that leave a client with ``effects``."""
     for effect in effects:
-        if type(effect) is ToShard and type(effect.message) is Oplog:
-            log.unit(effect.message.worker, effect.message.clock, effect.message.parts)
+        if type(effect) is ToShards:
+            for shard in sorted(effect.parts):
+                log.unit(effect.tick.worker, effect.tick.clock, effect.parts[shard])
+
+
+def record_refusal(recorder: Recorder, now: int, error: NonFiniteUpdate) -> None:
+    """Take down the fault of an update that was refused, since it would not have been finite."""
+    recorder.fault(now, "non-finite", error.worker, error.clock, error.table, error.row, str(error))

@@ -23,7 +23,7 @@ class RecordBuffer:
         Records taken so far.
     """
 
-    __slots__ = ("_at", "_block", "_floats", "_pack", "_size", "_stride", "_width", "taken")
+    __slots__ = ("_at", "_block", "_floats", "_pack", "_size", "_stride", "_width", "_words", "taken")
 
     def __init__(self, width: int, floats: int = 0) -> None:
         self._width, self._floats = width, floats
@@ -31,6 +31,7 @@ class RecordBuffer:
         self._pack, self._stride = record.pack_into, record.size
         self._size = self._stride * CHUNK_RECORDS
         self._block = bytearray(self._size)
+        self._words = np.frombuffer(self._block, np.int64).reshape(CHUNK_RECORDS, width + floats)
         self._at = self.taken = 0
 
     def __len__(self) -> int:
@@ -48,22 +49,18 @@ class RecordBuffer:
         self._at = at = self._at + self._stride
         return at == self._size
 
-    @property
-    def full(self) -> bool:
-        """Whether `take` must be called before the next record."""
-        return self._at == self._size
+    def room(self) -> npt.NDArray[np.int64]:
+        """Room for the next records, (n, width + floats) int64; who wrote there says so by `filled`."""
+        return self._words[self._at // self._stride :]
 
-    def fill(self, records: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Pack as many of ``records`` (n, width) as fit, and return the others."""
-        n = min(len(records), (self._size - self._at) // self._stride)
-        end = self._at + n * self._stride
-        self._block[self._at : end] = records[:n].tobytes()
-        self._at = end
-        return records[n:]
+    def filled(self, n: int) -> bool:
+        """The first ``n`` records of `room` were written; True when `take` must be called before the next."""
+        self._at += n * self._stride
+        return self._at == self._size
 
     def take(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """Empty the buffer: what was pending, (n, width) int64 and (n, floats) float64, in order."""
-        words = np.frombuffer(self._block, np.int64, self._at // 8).reshape(-1, self._width + self._floats)
+        words = self._words[: self._at // self._stride]
         integers = words[:, : self._width].copy()
         floats = words[:, self._width :].view(np.float64).copy()
         self._at = 0

@@ -207,6 +207,15 @@ class Recorder:
         ):
             self._take_updates()
 
+    def update_room(self) -> npt.NDArray[np.int64]:
+        """Room for the next updates: a row for each, with the arguments of `update`, the norms as bits."""
+        return self._update_buffer.room()
+
+    def updated(self, n: int) -> None:
+        """Record the updates that were written into the first ``n`` rows of `update_room`."""
+        if self._update_buffer.filled(n):
+            self._take_updates()
+
     def clock(self, worker: int, clock: int, t_begin: int, t_end: int, t_compute: int, t_wait: int) -> None:
         """Record that ``worker`` finished ``clock``: from, to, and ns of it computing and waiting."""
         full = self._clock_buffer.add(worker, clock, t_begin, t_end, t_compute, t_wait)
@@ -236,7 +245,7 @@ class Recorder:
     def messages(
         self,
         first_id: int,
-        kinds: list[int],
+        kinds: int | list[int],
         src: int,
         dsts: npt.NDArray[np.int64],
         t_send: int,
@@ -244,15 +253,17 @@ class Recorder:
         sizes: npt.NDArray[np.int64],
     ) -> None:
         """Record n messages that leave ``src`` together; ``sizes`` (n, 2) holds bytes and rows of each."""
-        records = np.empty((len(kinds), _MESSAGE_WIDTH), np.int64)
-        records[:, 0] = np.arange(first_id, first_id + len(kinds))
+        records = np.empty((len(dsts), _MESSAGE_WIDTH), np.int64)
+        records[:, 0] = np.arange(first_id, first_id + len(dsts))
         records[:, 1] = kinds
         records[:, 2], records[:, 4] = src, t_send
         records[:, 3], records[:, 5] = dsts, t_deliver
         records[:, 6:] = sizes
         while len(records):
-            records = self._message_buffer.fill(records)
-            if self._message_buffer.full:
+            room = self._message_buffer.room()
+            n = min(len(records), len(room))
+            room[:n], records = records[:n], records[n:]
+            if self._message_buffer.filled(n):
                 self._take_messages()
 
     def metric(self, t: int, clock: int, name: str, value: float) -> None:

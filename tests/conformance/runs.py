@@ -6,25 +6,14 @@ from typing import Any
 import numpy as np
 
 import pskit
+from tests.runtime.live import runs
 
 RUNTIMES = ("sim", "live")
 POLICIES: dict[str, dict[str, Any]] = {
-    "ssp": {"policy": "ssp", "slack": 2},
-    "essp": {"policy": "essp", "slack": 2},
-    "essp, deltas": {"policy": "essp", "slack": 2, "push": "deltas"},
-    "bsp": {"policy": "bsp"},
-    "asp": {"policy": "asp"},
+    **runs.POLICIES,
     "a user's own": {"policy": "tests.conformance.policies:WarmUp", "slack": 3},
 }
-LINKS: dict[str, dict[str, Any]] = {
-    "plain": {"latency": {"model": "exponential", "mean": "200ms"}},
-    "lossy and reordering": {
-        "latency": {"model": "exponential", "mean": "200ms"},
-        "loss": 0.2,
-        "reorder": True,
-        "retransmit": "1s",
-    },
-}
+LINKS: dict[str, dict[str, Any]] = {"plain": runs.LINKS, "lossy and reordering": runs.BAD_LINKS}
 SCALE = 0.004
 """Real seconds per emulated one: no test asks whether times were kept."""
 DIGITS, DRIFT = "tests.runtime.apps:Digits", "tests.runtime.apps:Drift"

@@ -2,32 +2,10 @@
 
 from types import SimpleNamespace
 
-from pskit.apps.base import Clock, Compute, Get
 from pskit.core.layout import Layout
 from pskit.emulation.streams import Stream
 from tests.runtime.apps import Drift
-from tests.runtime.serial import SerialTwin, View
-
-
-class Turn(SerialTwin):
-    """A worker of several, on the same tables: its updates are added when all have ended the clock."""
-
-    def step(self):
-        """Go on to the end of the clock; False at the end of the work."""
-        value = None
-        while True:
-            try:
-                command = self.work.send(value)
-            except StopIteration:
-                return False
-            value = None
-            if isinstance(command, Get):
-                value = View(self.views(command.rows))
-            elif isinstance(command, Compute):
-                value = command.fn(*command.arrays)
-            else:
-                assert isinstance(command, Clock)
-                return True
+from tests.runtime.serial import SerialTwin
 
 
 def bsp_twin(trace):
@@ -41,8 +19,8 @@ def bsp_twin(trace):
         outcome=SimpleNamespace(initial=initial),
         simulation=SimpleNamespace(stream=lambda *key: Stream(seed, "app", *key)),
     )
-    turns = [Turn(cfg, app, run, worker, workers) for worker in range(workers)]
-    tables = turns[0].tables
+    turns = [SerialTwin(cfg, app, run, worker, workers) for worker in range(workers)]
+    tables = turns[0].tables  # of all; what each adds comes in when all have ended the clock
     for turn in turns:
         turn.tables = tables
     losses = [app.objective(tables)["loss"]]

@@ -323,9 +323,9 @@ def test_times_are_carried_along():
     cluster = Cluster(clients=1)
     client = cluster.clients[0]
     (effect,) = client.clock(0, t_inc=5, now=9)
-    assert (effect.message.t_inc, effect.message.t_sent) == (5, 9)
+    assert (effect.tick.t_inc, effect.tick.t_sent) == (5, 9)
     (effect,) = client.leave(0, t_inc=10, now=11)
-    assert (effect.message.t_inc, effect.message.t_sent, effect.message.clock) == (10, 11, 1)
+    assert (effect.tick.t_inc, effect.tick.t_sent, effect.tick.clock) == (10, 11, 1)
 
 
 def test_leaving_takes_the_last_updates_along():

@@ -24,7 +24,7 @@ def test_minimum_and_rises_are_those_of_a_plain_dict(members, steps):
         now = min(plain.values(), default=lowest)
         assert rose == (now > lowest)
         assert clock.minimum == now
-        assert clock.received == plain
+        assert clock.counts() == plain
         assert len(clock) == len(plain)
         lowest = now
 

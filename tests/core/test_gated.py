@@ -92,9 +92,9 @@ def test_clock_sends_the_tick_alone_and_ends_the_computation():
     pair.fetch(0)
     pair.client.start(0)
     pair.inc([0], 1.0)
-    *ticks, ended = pair.client.clock(0, 3, 9)
+    unit, ended = pair.client.clock(0, 3, 9)
     assert ended == Ended(0)
-    assert [(e.shard, type(e.message), e.message.seq, e.message.parts) for e in ticks] == [
+    assert [(e.shard, type(e.message), e.message.seq, e.message.parts) for e in unit.each(2)] == [
         (0, Oplog, 1, ()),
         (1, Oplog, 1, ()),
     ]

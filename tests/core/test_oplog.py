@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pskit.core.layout import Layout
-from pskit.core.oplog import TableLog, UpdateLog
+from pskit.core.oplog import SHORT, TableLog, UpdateLog
 
 LAYOUT = Layout([("a", 6, 2, "f4"), ("b", 5, 1, "i8")], shards=3)
 
@@ -143,6 +143,20 @@ def test_long_asks_for_a_drop_and_grows_with_what_is_left():
     assert not log.long
     log.drop(lambda rows, seq: seq < 11)
     assert log.entries() == []
+
+
+def test_a_long_log_keeps_what_is_needed():
+    log = TableLog(2, np.dtype("f8"))
+    rows = np.arange(SHORT + 100, dtype=np.int32)
+    for seq in range(3):
+        log.add(seq, rows, np.stack([rows, rows + seq / 4], axis=1))
+    log.drop(lambda rows, seq: (seq == 0) | (rows % 3 == seq))
+    start = log.start.tolist()
+    assert log.seq[: log.n_units].tolist() == [1, 2]
+    for seq, a, b in ((1, 0, start[1]), (2, start[1], start[2])):
+        left = rows[rows % 3 != seq]
+        assert log.rows[a:b].tolist() == left.tolist()
+        assert np.array_equal(log.delta[a:b], np.stack([left, left + seq / 4], axis=1))
 
 
 def test_the_buffers_grow():

@@ -123,8 +123,8 @@ class Naive:
     def shard(self, shard: Any) -> list:
         parts: list = [
             shard.clock.minimum,
-            sorted(shard.clock.received.items()),
-            list(shard.applied.values()),
+            list(shard.clock.counts().items()),
+            shard.applied.tolist(),
         ]
         for array in (shard.shared, shard.dirty, shard.subscribed, shard.replied):
             parts.append(array.tolist())

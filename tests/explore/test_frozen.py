@@ -48,7 +48,7 @@ def test_every_attribute_of_the_machines_is_known():
     gated = GatedClient(0, [0, 1], client.layout, System("vap").make_policy(), client.pools)
     assert attributes(gated) == set(clients.KNOWN["GatedClient"].split())
     assert attributes(shard) == set(shards.KNOWN.split())
-    assert attributes(shard.clock) == {"received", "minimum", "_at"}
+    assert attributes(shard.clock) == {"received", "head"}
     assert {type(t) for t in (*found, log, log.tables[0], shard.clock)} == {
         Client, ProcessCache, WorkerState, Waiter, UpdateLog, TableLog, VectorClock,
     }  # fmt: skip

@@ -1,8 +1,11 @@
 """Applications that meet the faults: each checks what its own worker sees."""
 
+import os
+
 import numpy as np
 
 from pskit import TableSpec
+from pskit.trace.machine import THREAD_VARIABLES
 
 
 class Records:
@@ -61,6 +64,30 @@ class Rounds:
                 if own == clock:
                     await ps.compute(tuple)
                     table.inc(range(4), one)
+            await ps.clock()
+
+    def objective(self, tables):
+        return {"loss": 1.0}
+
+
+class Single:
+    """Reads four rows in every clock; with the option ``single`` maths must have one thread where it runs."""
+
+    def tables(self, cfg):
+        return [TableSpec("n", 4, 1, "i8")]
+
+    def init(self, ctx):
+        pass
+
+    async def work(self, ps):
+        table = ps.table("n")
+        for _ in range(ps.cfg.app.clocks):
+            await table.get(range(4))
+            if ps.cfg.app.options.get("single"):
+                asked = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+                assert set(asked.values()) == {"1"}, asked
+            await ps.compute(tuple)
+            table.inc([0], [[1]])
             await ps.clock()
 
     def objective(self, tables):

@@ -71,10 +71,7 @@ FAULTS: dict[int, str] = {
     48: "Delays in real time are coarse, and drift",
 }
 
-LATER: dict[int, str] = {
-    **dict.fromkeys((23, 24), "not applicable until LDA"),
-    **dict.fromkeys((*range(26, 30), *range(36, 49)), "with the live emulator"),
-}
+LATER: dict[int, str] = dict.fromkeys((23, 24), "not applicable until LDA")
 """Why a fault has no row of its own tests yet."""
 
 
@@ -113,6 +110,32 @@ ELSEWHERE: dict[int, Elsewhere] = {
         ),
         "A step uses the old values of both factors and agrees with the gradient by finite differences.",
     ),
+    26: Elsewhere(
+        (
+            "tests/runtime/live/test_faults.py::test_a_killed_server_ends_the_run",
+            "tests/runtime/live/test_deaths.py::test_without_the_server_the_run_fails_all_the_same",
+        ),
+        "A killed server ends the run, which says so; no process and no memory is left.",
+    ),
+    27: Elsewhere(
+        (
+            "tests/runtime/live/test_faults.py::test_a_worker_that_is_killed_ends_the_run",
+            "tests/runtime/live/test_deaths.py::test_the_others_finish",
+            "tests/runtime/live/test_deaths.py::test_the_slowest_dies_and_those_who_waited_for_it_go_on",
+        ),
+        "A killed worker ends the run, with its clock and what the others waited for; or, with `run.on_death "
+        '= "continue"`, it is taken out of every shard and the others finish. Nothing is started again.',
+    ),
+    28: Elsewhere(
+        ("tests/runtime/live/test_faults.py::test_a_process_that_ends_by_itself_ends_the_run",),
+        "The launcher waits for the processes themselves, so an end is noticed when it happens, whatever it "
+        "was.",
+    ),
+    29: Elsewhere(
+        ("tests/runtime/live/test_faults.py::test_who_is_stopped_for_5_s_goes_on_as_if_nothing_had_been",),
+        "There is no heartbeat: a process that was stopped for five seconds goes on as if nothing had been, "
+        "and meanwhile it is said who waits for whom.",
+    ),
     30: Elsewhere(("tests/core/test_client.py::test_the_log_of_own_updates_stays_short",)),
     32: Elsewhere(
         (
@@ -145,5 +168,71 @@ ELSEWHERE: dict[int, Elsewhere] = {
         ),
         "Events of one time are ordered by what they are, not by when they were created, so an event that "
         "does nothing changes no result. A generator cannot be had without its key.",
+    ),
+    36: Elsewhere(
+        (
+            "tests/runtime/live/test_viewing.py"
+            "::test_a_viewer_sees_whole_rows_and_rising_clocks_and_may_end_in_any_way",
+        ),
+        "The memory belongs to the run: whoever looks at a published one may end in any way, and it stays.",
+    ),
+    37: Elsewhere(
+        ("tests/runtime/live/test_arena.py::test_a_child_gets_the_same_memory_and_nothing_has_a_name",),
+        "The memory of a run has no name unless it is published, so nothing tracks it, warns of it or has "
+        "to remove it.",
+    ),
+    38: Elsewhere(
+        (
+            "tests/runtime/live/test_faults.py::test_when_the_launcher_is_killed_everything_goes_with_it",
+            "tests/runtime/live/test_viewing.py::test_the_name_goes_when_the_launcher_is_killed",
+            "tests/runtime/live/test_viewing.py::test_what_a_dead_run_has_left_is_replaced",
+            "tests/runtime/live/test_viewing.py::test_the_memory_of_others_is_left_alone",
+        ),
+        "Processes and memory go with the launcher, also when it is killed, and so does the name of a "
+        "published run; what is left all the same is replaced by the next run of this name, and what is not "
+        "a run's is left alone.",
+    ),
+    40: Elsewhere(
+        (
+            "tests/runtime/live/test_arena.py::test_memory_that_is_not_there_after_all_is_one_clear_message",
+            "tests/runtime/live/test_arena.py::test_a_small_shared_folder_is_seen_before_it_kills",
+            "tests/runtime/live/test_arena.py::test_a_shared_folder_that_is_full_or_too_small_is_refused",
+        ),
+        "All memory is claimed before the first process starts; where it is not there, that is one message.",
+    ),
+    41: Elsewhere(
+        ("tests/runtime/live/test_arena.py::test_a_view_may_outlive_the_arena",),
+        "An array keeps the memory that it lies in.",
+    ),
+    42: Elsewhere(
+        (
+            "tests/runtime/live/test_tables.py::test_places_do_not_overlap",
+            "tests/runtime/live/test_viewing.py::test_the_name_goes_with_the_run_and_what_was_attached_stays",
+        ),
+        "Every array has its place by a layout; what was attached can be read after the run has ended.",
+    ),
+    43: Elsewhere(
+        (
+            "tests/runtime/live/test_vap.py::test_the_lock_of_an_arena_goes_with_the_process_that_holds_it",
+            "tests/runtime/live/test_vap.py::test_a_killed_client_leaves_nobody_hanging",
+        ),
+        "Rings and tables have one writer and no lock. The one lock, of VAP's arbiter, goes with the process "
+        "that holds it.",
+    ),
+    47: Elsewhere(
+        (
+            "tests/runtime/live/test_runs.py::test_where_there_is_no_fork_server_processes_are_spawned",
+            "tests/runtime/live/test_faults.py::test_a_script_that_forgets_to_guard_its_main_part_is_told_so",
+        ),
+        "The start method is always named, and what a script has to do for it is said when it does not.",
+    ),
+    48: Elsewhere(
+        (
+            "tests/runtime/live/test_transport.py::test_nothing_is_visible_before_its_latency",
+            "tests/runtime/live/test_runs.py::test_nothing_is_early",
+            "tests/runtime/live/test_runs.py::test_the_manifest_says_how_faithful_the_run_was",
+        ),
+        "Everything is due at a time of one clock, so delays do not add up: nothing is early, and what is "
+        "late is counted and gives the run its verdict.",
     ),
 }

@@ -1,6 +1,4 @@
-import csv
 import math
-from importlib import import_module
 
 import matplotlib
 import numpy as np
@@ -9,63 +7,75 @@ import pytest
 from figures import age_regimes, kit, mf_onset, mf_slack, staleness_histogram
 from figures.measures import ages, excursion, final_loss, stopped_at
 from figures.mf_convergence import NEAR, WIDE, Curve, line, over_seconds
-from pskit.repro import drawing
-from pskit.repro.catalogue import load_catalogue
 from pskit.repro.ensemble import Ensemble
-from tests.figures.conftest import ROOT
+from tests.figures.made_up import BATCHED, CATALOGUE, drawn, rows_of, runs_of
 from tests.paper.synthetic import ensemble, trace_of
 
-CATALOGUE = load_catalogue(ROOT / "figures" / "figures.toml", ROOT / "experiments")
-TRACED = [
-    name
-    for name, entry in CATALOGUE.figures.items()
-    if not any(CATALOGUE.experiments[experiment].measure for experiment in entry.experiments)
-]
-"""Figures of traces; those of batches of runs have tests of their own."""
+CLUSTERS = {
+    "live": "P = 8. shards: 1, placement separate.",
+    "theorem5": "shards: 1, placement separate.",
+    "theorem6": "P = 4. shards: 1, placement separate. s = 3.",
+    "vap": "P = 8. shards: 1, placement separate.",
+}
+"""By the first word of a figure's name, what its caption says of the cluster."""
+USUAL_CLUSTER = "P = 16. shards: 1, placement separate."
+SAYS = {
+    "theorem5_tail": ["C1 2.6x"],
+    "theorem5_protocol": ["Dispersion index of gamma"],
+    "theorem5_counterexample": [
+        "20 emulated runs, 10 of them slow, equal to the closed form within 1e-15",
+    ],
+    "theorem5_shaped": ["29 of the runs were made by it, too, and differ by 1e-16 at most"],
+    "theorem6_band": ["SSP 1e-15 (200 runs)", "step 0.1. "],
+    "theorem6_exact": ["SSP -5.0% at the worst checkpoint"],
+    "theorem6_moments": ["SSP 1000 and 1000; ESSP 1000 and 1000."],
+    "theorem6_slopes": ["on the left are 2.00, 2.00, 3.00, 4.00."],
+    "vap_bound": ["0 are further away than v_t; the regret reaches 50% of the bound"],
+    "vap_price": ["Per computation 13.0 messages and 624 bytes, beside 10.0 and 700", "step 0.06. "],
+    "vap_floor": ["VAP 1.00 to 1.30 at latency .2 clock", "step 0.06, 0.18. "],
+    "mf_slack": ["step 0.005. "],
+    "mf_speedup": ["step 0.005. "],
+    "readme": ["step 0.005. "],
+}
+"""What a caption says of the runs of the default profile that are shown."""
+SAYS_NOT = {"theorem6_band": "logistic", "vap_price": "mean-reverting", "vap_floor": "mean-reverting"}
+"""What is said of other runs of the same experiments."""
 
 
-def rows_of(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-@pytest.mark.parametrize("name", TRACED)
-def test_the_quick_profile_is_enough_for_every_figure(name):
-    runs = ensemble(CATALOGUE, *CATALOGUE.figures[name].experiments, profile="quick")
-    with kit.styled():
-        import_module(f"figures.{name}").draw(runs, kit.Sheet())
-
-
-@pytest.mark.parametrize("name", TRACED)
-def test_every_figure_is_written(name, tmp_path):
-    entry = CATALOGUE.figures[name]
-    runs = ensemble(CATALOGUE, *entry.experiments)
-    drawn = drawing.draw(name, entry, runs, tmp_path)
-    assert drawn.files == [f"{name}.png", f"{name}.pdf", f"{name}.csv"]
+@pytest.mark.parametrize("profile", ["quick", "default"])
+@pytest.mark.parametrize("name", CATALOGUE.figures)
+def test_every_figure_is_written(name, profile, tmp_path):
+    found = drawn(name, tmp_path, profile)
+    assert found.files == [f"{name}.png", f"{name}.pdf", f"{name}.csv"]
     assert (tmp_path / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "figures" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
-    rows = rows_of(tmp_path / "figures" / f"{name}.csv")
+    rows = rows_of(name, tmp_path)
     assert rows
     for row in rows:
         assert row["panel"]
         assert row["series"]
         assert not math.isnan(float(row["y"]))
-    assert "P = " in drawn.caption
-    assert "Seed" in drawn.caption
+    assert CLUSTERS.get(name.partition("_")[0], USUAL_CLUSTER) in found.caption
+    assert (". v0 = 0.25, " in found.caption) == name.startswith("vap")
+    assert ("Seeds " if profile == "default" else "Seed") in found.caption
+    if profile == "default":
+        assert all(words in found.caption for words in SAYS.get(name, [])), found.caption
+    assert name not in SAYS_NOT or SAYS_NOT[name] not in found.caption
 
 
-def test_a_figure_without_its_runs_says_so(tmp_path):
-    runs = ensemble(CATALOGUE, "fig1-left-regimes")
-    drawn = drawing.draw("mf_slack", CATALOGUE.figures["mf_slack"], runs, tmp_path)
-    assert drawn.files == []
-    assert drawn.caption.startswith("Not drawn: no run with")
+@pytest.mark.parametrize("name", [*BATCHED, "mf_slack"])
+def test_a_figure_without_its_runs_says_so(name, tmp_path):
+    runs = Ensemble([]) if name in BATCHED else ensemble(CATALOGUE, "fig1-left-regimes")
+    found = drawn(name, tmp_path, runs=runs)
+    assert found.files == []
+    assert found.caption.startswith("Not drawn: no run with")
     assert not (tmp_path / "figures").exists()
 
 
 def test_the_histogram_holds_what_the_traces_say(tmp_path):
-    runs = ensemble(CATALOGUE, "fig1-left")
-    drawing.draw("staleness_histogram", CATALOGUE.figures["staleness_histogram"], runs, tmp_path)
-    rows = rows_of(tmp_path / "figures" / "staleness_histogram.csv")
+    runs = runs_of("staleness_histogram")
+    drawn("staleness_histogram", tmp_path, runs=runs)
+    rows = rows_of("staleness_histogram", tmp_path)
     panel = [r for r in rows if r["panel"] == "s = 8, one clock = 10% of the data"]
     essp = {int(r["x"]): float(r["y"]) for r in panel if r["series"] == "ESSP"}
     truth = ages(next(iter(runs.select(policy="essp", slack=8, fraction=0.1)))).histogram("paper")
@@ -129,15 +139,6 @@ def test_the_line_of_medians_breaks_where_one_is_off_the_axis():
     assert [row[3] for row in sheet._rows] == [2.0, math.inf, 3.0]
 
 
-@pytest.mark.parametrize("name", TRACED)
-@pytest.mark.parametrize("profile", ["quick", "default"])
-def test_captions_name_the_cluster(name, profile, tmp_path):
-    entry = CATALOGUE.figures[name]
-    drawn = drawing.draw(name, entry, ensemble(CATALOGUE, *entry.experiments, profile=profile), tmp_path)
-    workers = 8 if name == "live_histogram" else 16
-    assert f"P = {workers}. shards: 1, placement separate." in drawn.caption
-
-
 def test_what_a_caption_says_of_results_comes_from_the_runs():
     quick, default = (ensemble(CATALOGUE, "fig2-mf-10", "fig2-mf-1", profile=p) for p in ("quick", "default"))
     assert "at 10%, step 0.02 BSP stays smooth" in mf_onset.remarks(default)
@@ -159,15 +160,14 @@ def test_every_policy_has_its_own_colour_and_marker():
 
 def test_drawing_leaves_the_style_of_others_alone(tmp_path):
     before = dict(matplotlib.rcParams)
-    runs = ensemble(CATALOGUE, "fig2-mf-10", profile="quick")
-    drawing.draw("mf_slack", CATALOGUE.figures["mf_slack"], runs, tmp_path)
+    drawn("mf_slack", tmp_path, "quick")
     assert dict(matplotlib.rcParams) == before
 
 
 def test_the_same_runs_give_the_same_files(tmp_path):
-    runs = ensemble(CATALOGUE, "fig2-mf-10", profile="quick")
+    runs = runs_of("mf_slack", "quick")
     for folder in ("a", "b"):
-        drawing.draw("mf_slack", CATALOGUE.figures["mf_slack"], runs, tmp_path / folder)
+        drawn("mf_slack", tmp_path / folder, runs=runs)
     for suffix in (".png", ".pdf", ".csv"):
         one, other = (tmp_path / folder / "figures" / f"mf_slack{suffix}" for folder in "ab")
         assert one.read_bytes() == other.read_bytes()

@@ -120,15 +120,12 @@ def test_uncorrelated_gamma_fails(catalogue):
 
 
 @pytest.mark.parametrize(
-    ("column", "value"), [("closed", 1e-5), ("difference", 1e-8), ("difference", math.inf)]
+    ("column", "value"), [("closed_bound", 1e-5), ("difference", 1e-8), ("difference", math.inf)]
 )
 def test_a_counterexample_that_is_none_fails(catalogue, changed, column, value):
     def change(cfg, seeds, columns):
         wrong = columns[column].copy()
-        if column == "closed":
-            wrong[-1, 7] = value
-        else:
-            wrong[:] = value
+        wrong[-1 if column == "closed_bound" else slice(None)] = value
         return columns | {column: wrong}
 
     changed("counterexample", change)

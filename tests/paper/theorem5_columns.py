@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pskit.config import Config
+from pskit.repro.measured.counterexample import Closed
 from pskit.repro.measured.theorem5 import SHORTER
 
 Columns = dict[str, Any]
@@ -69,13 +70,11 @@ def counterexample_columns(cfg: Config, seeds: Sequence[int]) -> Columns:
     slow = (np.arange(len(seeds)) % 2).astype(float)
     bound = np.array([1.0, 1.0, 1e-20])
     reads = np.array([1e3, 1e4, 1e5])
-    closed = np.stack(
-        [reads, reads * 0 + 4, reads * 0 + 12, 9 / reads, 90 / reads, 100 / reads, 9 / reads, bound, bound],
-        axis=1,
+    closed = Closed(
+        reads, reads * 0 + 4, reads * 0 + 12, 9 / reads, 90 / reads, 100 / reads, 9 / reads, bound, bound
     )
     return {
-        "regret": np.where(slow, closed[0, 5], closed[0, 6]),
+        "regret": np.where(slow, closed.regret_slow[0], closed.regret_fast[0]),
         "slow": slow,
         "difference": np.full(len(seeds), 1e-15),
-        "closed": closed,
-    }
+    } | {f"closed_{name}": values for name, values in closed._asdict().items()}

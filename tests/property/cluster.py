@@ -12,7 +12,7 @@ import numpy as np
 from pskit.core import invariants
 from pskit.core.client import Client
 from pskit.core.layout import Layout, TableSpec
-from pskit.core.messages import Effect, Message, Push, Read, Reply, ToClient, ToShard
+from pskit.core.messages import Effect, Message, Push, Read, Reply, ToClient, ToShard, ToShards
 from pskit.core.oplog import UpdateLog
 from pskit.core.policies import policy_class
 from pskit.core.rows import RowPools
@@ -268,7 +268,9 @@ class Cluster:
 
     def _send(self, c: int, j: int, effects: list[Effect]) -> None:
         for effect in effects:
-            if isinstance(effect, ToShard):
+            if isinstance(effect, ToShards):
+                self._send(c, j, effect.each(len(self.shards)))
+            elif isinstance(effect, ToShard):
                 self._put(("up", c, effect.shard), effect.message)
             elif isinstance(effect, ToClient):
                 if isinstance(effect.message, Push) and (effect.client, j) in self.full:

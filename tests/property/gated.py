@@ -13,7 +13,7 @@ from pskit.core.arbiter import Arbiter
 from pskit.core.gated import IDLE, READ, GatedClient
 from pskit.core.layout import Layout, TableSpec
 from pskit.core.ledger import ByIncrement
-from pskit.core.messages import Applied, Ended, Increment, Push, Read, ToClient, ToShard
+from pskit.core.messages import Applied, Ended, Increment, Push, Read, ToClient, ToShard, ToShards
 from pskit.core.policies import VAP
 from pskit.core.rows import RowPools
 from pskit.core.server import ServerShard
@@ -162,7 +162,10 @@ class GatedCluster:
 
     def _client_did(self, worker, effects):
         c = worker // self.threads
+        one_by_one = []
         for effect in effects:
+            one_by_one += effect.each(len(self.shards)) if isinstance(effect, ToShards) else [effect]
+        for effect in one_by_one:
             if isinstance(effect, ToShard):
                 message = effect.message
                 self.links["up", c, effect.shard].append(message)

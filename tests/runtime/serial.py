@@ -30,13 +30,19 @@ class SerialTwin:
             self.open[key] = self.open[key] + values if key in self.open else values.copy()
 
     def run(self):
+        while self.step():
+            self.add()
+        self.add()
+        return self.tables
+
+    def step(self):
+        """Go on to the end of the clock; False at the end of the work."""
         value = None
         while True:
             try:
                 command = self.work.send(value)
             except StopIteration:
-                self.add()
-                return self.tables
+                return False
             value = None
             if isinstance(command, Get):
                 value = View(self.views(command.rows))
@@ -44,7 +50,7 @@ class SerialTwin:
                 value = command.fn(*command.arrays)
             else:
                 assert isinstance(command, Clock)
-                self.add()
+                return True
 
     def views(self, rows):
         views = []

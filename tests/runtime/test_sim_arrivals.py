@@ -21,7 +21,7 @@ def fans(drawn: list[tuple[int, list[tuple[int, int]]]]) -> tuple[list[Event], l
     for src, arrivals in drawn:
         times, dsts = np.array(arrivals, np.int64).T
         messages = [f"{number + i}" for i in range(len(arrivals))]
-        firsts.append(first_of(times, dsts, src, number, messages))
+        firsts.append(first_of(times, dsts, src, number + np.arange(len(arrivals)), messages))
         events += [
             (time, DELIVER, dst, src, number + i, messages[i]) for i, (time, dst) in enumerate(arrivals)
         ]

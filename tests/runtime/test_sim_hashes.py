@@ -113,17 +113,19 @@ def test_progress_changes_nothing():
 
 
 def test_progress_counts_every_event_to_come():
-    cfg = config(ps={**ps("ssp", 1), "shards": 12}, clocks=19)  # a clock is a fan of twelve messages
+    cfg = config(ps={**ps("ssp", 1), "shards": 12}, clocks=19, options={"rows": 12})  # fans, and ticks
     said = []
 
     def look(sim):
         heap = sim.queue.heap
         fans = sum(len(list(event[6].rest())) for event in heap if event[6] is not None)
-        said.append((sim.progress()[1]["in_flight"], len(heap) + fans, fans))
+        ticks = len(sim._ticks)
+        said.append((sim.progress()[1]["in_flight"], len(heap) + fans + ticks, fans, ticks))
 
     simulate(cfg, Digits(), progress=look)
-    assert all(told == counted for told, counted, _ in said)
-    assert any(fans for *_, fans in said)
+    assert all(told == counted for told, counted, *_ in said)
+    assert any(fans for _, _, fans, _ in said)
+    assert any(ticks for *_, ticks in said)
 
 
 def test_the_seed_changes_the_schedule():

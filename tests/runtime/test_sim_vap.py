@@ -1,11 +1,14 @@
 """VAP in virtual time: the bound of values, from the trace alone, and what it costs."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 
 import pskit
 from pskit.core.gated import Misuse
 from pskit.core.layout import TableSpec
+from pskit.core.policies import Policy
 from pskit.errors import AppError, InputError
 from tests.runtime.signs import Medians
 
@@ -133,6 +136,16 @@ def test_the_cost_of_the_gate_is_counted():
     # Header, rows and float64 values of 5 x 2 entries over two shards, for each of 15 INCs.
     assert gate["by_kind"]["announced"]["bytes"] == 15 * (2 * 32 + 5 * (4 + 16))
     assert gate["messages"] == sum(kinds.values())
+
+
+def test_it_is_the_same_run_with_every_tick_an_event():
+    case = {"ps": {"shards": 9}, "options": {"dim": 12, "rows": 3}}
+    fast = run(**case)
+    with mock.patch.object(Policy, "applies_at_once", False):
+        slow = run(**case)
+    assert fast.manifest["schedule_hash"] == slow.manifest["schedule_hash"]
+    for name, values in slow.columns("starts").items():
+        assert np.array_equal(fast.columns("starts")[name], values, equal_nan=True), name
 
 
 def test_a_run_is_repeatable_and_its_folder_can_be_audited(tmp_path):

@@ -21,8 +21,10 @@ def test_records_come_out_as_they_went_in(parts):
         if at_once:
             left = np.array(records, np.int64).reshape(-1, 3)
             while len(left):
-                left = buffer.fill(left)
-                if buffer.full:
+                room = buffer.room()
+                n = min(len(left), len(room))
+                room[:n], left = left[:n], left[n:]
+                if buffer.filled(n):
                     out += buffer.take()[0].tolist()
         else:
             for record in records:

@@ -63,6 +63,11 @@ class Policy:
         """An oplog arrived in order; by default it is applied before any clock logic."""
         shard.apply(oplog)
 
+    @property
+    def applies_at_once(self) -> bool:
+        """Whether an oplog that arrives is applied, and nothing else happens before the clock rises."""
+        return type(self).on_oplog is Policy.on_oplog
+
     def on_rise(self, shard: "ServerShard") -> None:
         """The shard's clock rose; by default the waiting requests are answered."""
         shard.release()

@@ -143,7 +143,7 @@ def measured(configs: Sequence[Config]) -> dict[str, npt.NDArray[Any]]:
     -------
     dict
         Of the emulated runs, (N,): ``regret`` (R/T), ``slow``, ``difference`` (of R/T to the closed form,
-        relative). Of the closed form, a line for each T of `READS`: ``closed``, see `closed_form`.
+        relative). Of the closed form at each T of `READS`: ``closed_NAME`` for every name of `Closed`.
     """
     found: dict[str, list[float]] = {"regret": [], "slow": [], "difference": []}
     for cfg in configs:
@@ -156,19 +156,30 @@ def measured(configs: Sequence[Config]) -> dict[str, npt.NDArray[Any]]:
         found["slow"].append(float(slow))
         found["difference"].append(abs(one.mean_regret - regret) / abs(regret))
     lines = [closed_form(reads, configs[0].workers, configs[0].ps.slack or 0) for reads in READS]
-    return {name: np.array(values) for name, values in found.items()} | {"closed": np.array(lines)}
+    found |= {f"closed_{name}": [getattr(line, name) for line in lines] for name in Closed._fields}
+    return {name: np.array(values) for name, values in found.items()}
 
 
-CLOSED = ("reads", "mu", "var", "F2", "centre", "regret_slow", "regret_fast", "bound", "log_bound")
-"""Columns of ``closed``."""
+class Closed(NamedTuple):
+    """What Theorem 5 as printed says of the level that half of all runs reach.
 
-
-def closed_form(reads: int, workers: int, slack: int) -> list[float]:
-    """What Theorem 5 as printed says of the level that half of all runs reach: a number each of `CLOSED`.
-
-    ``mu`` and ``var`` are those of gamma over both kinds of runs. ``regret_*`` is R/T. ``bound`` is the
-    printed bound on P(R/T >= regret_slow), which is 1/2.
+    ``reads`` is T. ``mu`` and ``var`` are those of gamma over both kinds of runs. ``regret_*`` is R/T.
+    ``bound`` is the printed bound on P(R/T >= regret_slow), which is 1/2.
     """
+
+    reads: float
+    mu: float
+    var: float
+    F2: float
+    centre: float
+    regret_slow: float
+    regret_fast: float
+    bound: float
+    log_bound: float
+
+
+def closed_form(reads: int, workers: int, slack: int) -> Closed:
+    """Both kinds of runs of ``reads`` reads, and the printed bound."""
     star, kinds = middle(reads), {age: path(reads, age) for age in (SLOW, FAST)}
     gammas = [theory.gamma(k.x, k.views, k.u, workers, slack).gamma for k in kinds.values()]
     mu, var = float(np.mean(gammas)), float(np.var(gammas))
@@ -180,4 +191,4 @@ def closed_form(reads: int, workers: int, slack: int) -> list[float]:
     if tau > 0:
         tail = theory.thm5_tail(tau, 1.0, 1.0, workers, slack, reads, mu, var, method="paper")
         bound, log = float(tail), float(np.asarray(tail.details["log"]))
-    return [float(reads), mu, var, F2, centre, regret[SLOW], regret[FAST], bound, log]
+    return Closed(float(reads), mu, var, F2, centre, regret[SLOW], regret[FAST], bound, log)

@@ -19,14 +19,13 @@ import numpy.typing as npt
 from pskit.apps.base import Worker
 from pskit.core.client import Client, NonFiniteUpdate
 from pskit.core.gated import GatedClient
-from pskit.core.kernels import add_rows
 from pskit.core.layout import RowIds
-from pskit.core.messages import Effect, Message, Read, Slots, ToShard, Values
+from pskit.core.messages import Effect, Message, Read, Slots, ToShard, ToShards, Values
 from pskit.core.policies import make_policy
 from pskit.emulation.compute import MEASURED, ComputeModel
 from pskit.emulation.streams import Stream
-from pskit.runtime.base import Tables
-from pskit.runtime.evaluation import tables_of
+from pskit.runtime.base import Tables, members_of
+from pskit.runtime.evaluation import add_to, tables_of
 from pskit.runtime.events import EventQueue
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.measured import MeasuredDriver
@@ -35,6 +34,7 @@ from pskit.runtime.live.process import LiveProcess
 from pskit.runtime.live.tables import move_on
 from pskit.runtime.live.timebase import NEVER
 from pskit.runtime.live.warmup import Primed
+from pskit.runtime.recording import record_refusal
 from pskit.runtime.workers import Driver
 
 if TYPE_CHECKING:
@@ -88,8 +88,7 @@ class ClientProcess(LiveProcess):
         self, me: int, cfg: "Config", arena: Arena, own_bell: Connection, bells: dict[int, Connection]
     ) -> None:
         super().__init__(me, cfg, arena, own_bell, bells)
-        threads, seed = cfg.cluster.threads, cfg.run.seed
-        workers = range(me * threads, (me + 1) * threads)
+        workers = members_of(cfg)[me]
         policy = make_policy(cfg.ps)
         client = GatedClient if policy.gated else Client
         self.client = client(me, workers, self.layout, policy, self.pools, cfg.ps.cache_rows)
@@ -105,7 +104,7 @@ class ClientProcess(LiveProcess):
             ps = Worker(w, cfg.workers, cfg, self.layout, self)
             works.append(Primed(self.app.work(ps)))
             given = (
-                ps, works[-1], self.client, ComputeModel(cfg.compute, seed, w), self.agenda,
+                ps, works[-1], self.client, ComputeModel(cfg.compute, cfg.run.seed, w), self.agenda,
                 self.recorder, None, self._carry_out,
             )  # fmt: skip
             self.drivers[w] = (
@@ -129,9 +128,8 @@ class ClientProcess(LiveProcess):
 
     def _sum_up(self, table: int, rows: RowIds, delta: Values) -> None:
         """Add an INC to the sum of all."""
-        name, offset = self.layout.tables[table].name, self.layout.offsets[table]
-        add_rows(self.incs[name], rows, offset, delta)
-        self._touched[name][rows - offset] = True
+        add_to(self.incs, self.layout, table, rows, delta)
+        self._touched[self.layout.tables[table].name][rows - self.layout.offsets[table]] = True
 
     def stream(self, *key: int | str) -> Stream:
         """A stream of its own for ``key``."""
@@ -162,6 +160,9 @@ class ClientProcess(LiveProcess):
         for effect in effects:
             if type(effect) is ToShard:
                 self.transport.send(at, self.n_clients + effect.shard, effect.message)
+            elif type(effect) is ToShards:
+                for shard in range(self.layout.shards):
+                    self.transport.send(at, self.n_clients + shard, effect.to(shard))
             elif type(effect) is Read:
                 reads.append(effect)
         for read in reads:
@@ -178,9 +179,7 @@ class ClientProcess(LiveProcess):
         try:
             how()
         except NonFiniteUpdate as error:
-            self.recorder.fault(
-                self.agenda.now, "non-finite", error.worker, error.clock, error.table, error.row, str(error)
-            )
+            record_refusal(self.recorder, self.agenda.now, error)
             self.diverged = True
             self.stop_all(EARLY)
         words = self.shared.workers[worker]

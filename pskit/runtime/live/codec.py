@@ -30,15 +30,11 @@ from pskit.core.messages import (
     Values,
 )
 from pskit.core.rows import RowPools
-from pskit.trace.schema import MESSAGE_KINDS
+from pskit.runtime.carrier import KIND
 
 Bytes = npt.NDArray[np.uint8]
 Packet = Message | Segment | Ack
-KIND: dict[type, int] = {
-    t: MESSAGE_KINDS.index(t.__name__.lower()) for t in (Request, Reply, Oplog, Push, Unsubscribe, Ack)
-}
-_TYPE = {kind: message_type for message_type, kind in KIND.items()}
-KIND[Increment] = KIND[Oplog]
+_TYPE = {kind: message_type for message_type, kind in KIND.items() if message_type is not Increment}
 
 LEAVING, INCREMENT = 1, 2
 """Words of an oplog: its worker leaves; it left at INC. Otherwise 0."""

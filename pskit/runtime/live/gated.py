@@ -41,7 +41,6 @@ class GatedClientProcess(ClientProcess):
         self.gate = Gate(
             make_arbiter(cfg, self.app, self.layout, self.shared.gate()), self.recorder.starts, arena.locked
         )
-        self._opening = False
 
     def inc(self, worker: int, table: int, rows: RowIds, delta: Values) -> None:
         """INC of a worker, which leaves at once; see `GatedClient.add`."""
@@ -72,8 +71,7 @@ class GatedClientProcess(ClientProcess):
         return not self._let_in() and clear
 
     def part(self, lost: Collection[int]) -> Part:
-        reserves = self.gate.arbiter.bound is not None
-        return super().part(lost)._replace(gate=(self.gate.traffic, reserves))
+        return super().part(lost)._replace(gate=self.gate.cost)
 
     def _carry_out(self, at: int, effects: list[Effect]) -> None:
         super()._carry_out(at, effects)
@@ -86,16 +84,7 @@ class GatedClientProcess(ClientProcess):
 
     def _let_in(self) -> bool:
         """Let in who may start; whether anybody did."""
-        if self._opening:
-            return False
-        self._opening, entered = True, False
-        for waiting, start, read in self.gate.entering():
-            entered = True
-            now, driver = self.agenda.now, self.drivers[read.worker]
-            self.gate.take_down(waiting, start, read, now, now - driver.asked_at)
-            driver.number(start.t)
-            self._read(read)
-        self._opening = False
+        entered = self.gate.let_in(self.drivers, self.agenda.now, self._read)
         self._words[AT_GATE] = len(self.gate.waiting)
         return entered
 
@@ -123,7 +112,7 @@ class GatedServerProcess(ServerProcess):
         return clear
 
     def part(self, lost: Collection[int]) -> Part:
-        return super().part(lost)._replace(gate=(self._gate.traffic, self._gate.arbiter.bound is not None))
+        return super().part(lost)._replace(gate=self._gate.cost)
 
     def _record_update(self, applied: Applied) -> None:
         super()._record_update(applied)

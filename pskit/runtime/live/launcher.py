@@ -91,7 +91,7 @@ class LiveRun:
         self._plan = Plan(cfg, layout)
         self._scale = scale_of(cfg)
         self._children: list[_Child] = []
-        self._seconds = 0.0
+        self._began, self._seconds = 0, 0.0
         self._time = Timebase(0, self._scale)
         self._faults: list[tuple[int, str, int, int, str, int, str]] = []
         self._interrupted = self._came_to_its_end = False
@@ -155,10 +155,7 @@ class LiveRun:
         return [one for one in self._children if not one.death]
 
     def _go(self, shared: Shared) -> None:
-        begin = time.monotonic_ns()
-        self._time = Timebase(begin, self._scale)
-        shared.control[START] = begin
-        self._ring_all()
+        self._set_off(shared)
         try:
             self._await(shared, child.Stopped)
         except KeyboardInterrupt:
@@ -166,7 +163,18 @@ class LiveRun:
             shared.control[STOP] = EARLY
             self._ring_all()
             self._await(shared, child.Stopped, seconds=SECONDS_TO_STOP)
-        self._seconds = (time.monotonic_ns() - begin) * 1e-9
+        self._note_the_end(shared)
+
+    def _set_off(self, shared: Shared) -> None:
+        """Now is time zero."""
+        self._began = time.monotonic_ns()
+        self._time = Timebase(self._began, self._scale)
+        shared.control[START] = self._began
+        self._ring_all()
+
+    def _note_the_end(self, shared: Shared) -> None:
+        """All have stopped."""
+        self._seconds = (time.monotonic_ns() - self._began) * 1e-9
         self._came_to_its_end = bool(shared.control[STOP] == FINISHED)
 
     def _collect(self, shared: Shared) -> list[Part]:
@@ -316,7 +324,7 @@ class LiveRun:
         }
         gates = [part.gate for part in parts if part.gate is not None]
         if gates:
-            facts |= facts_of([traffic for traffic, _ in gates], gates[0][1])
+            facts |= facts_of(gates)
         deaths = [
             {"client": one.me, "workers": list(self._workers(one)), "how": one.death}
             for one in self._children

@@ -36,8 +36,11 @@ CLOCK, WAITING_ROWS, NEED = range(3)
 """Words of a worker: finished clocks; rows that it waits for, or a state below; clock that they need."""
 COMPUTING, LEFT, LOST = 0, -1, -2
 
-SMALLEST_RING, LARGEST_RING, ALL_RINGS = 1 << 16, 1 << 21, 1 << 28
-"""Bytes: a ring holds a few of the largest messages if it can; larger messages go through in pieces."""
+SMALLEST_RING, LARGEST_RING, ALL_RINGS = 1 << 16, 1 << 24, 1 << 28
+"""Bytes: a ring holds four of the largest messages if it can; larger ones go through in pieces, which costs
+two more copies on either side."""
+BESIDE_ROWS = 1 << 12
+"""Bytes of a message beside its rows: at most, for tables of a usual number."""
 IN_TRANSIT, MOST_UNITS, SMALLEST_TRANSIT, LARGEST_TRANSIT = 8, 1 << 13, 1 << 18, 1 << 25
 """Room for updates in transit: of so many whole tables for each worker, but at least, and at most."""
 
@@ -71,7 +74,7 @@ class Plan:
         self.processes = self.clients + 1
         whole = sum(t.rows * (b + 4) for t, b in zip(layout.tables, layout.row_bytes, strict=True))
         fair = min(LARGEST_RING, ALL_RINGS // (2 * self.clients))
-        self.ring_capacity = aligned(max(SMALLEST_RING, min(8 * whole, fair)))
+        self.ring_capacity = aligned(max(SMALLEST_RING, min(4 * (whole + BESIDE_ROWS), fair)))
         self.ring_stride = ring_bytes(self.ring_capacity)
         self.machines = self.clients + self.shards
         lines = 2 + self.processes + self.machines + self.workers + self.shards

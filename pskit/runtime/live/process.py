@@ -41,7 +41,8 @@ from pskit.trace.recorder import READ_CAP, Recorder
 if TYPE_CHECKING:
     from pskit.config import Config
 
-COLLECT_EVERY = 64
+FLUSH_EVERY = 64
+"""Events between two looks for room, of a process that never rests."""
 SPIN_SECONDS = 100e-6
 """The last part of a sleep is spent looking at the clock: sleep is up to this much late."""
 EARLY_SECONDS = 2e-3
@@ -149,16 +150,20 @@ class LiveProcess(ABC):
             if control[STOP] != RUNNING:
                 return
             self.bell.sleep(LONGEST_SLEEP)
-        self.time = Timebase(int(control[START]), self.time.scale)
         cpu = time.process_time()
         with seldom_collecting():
-            self._stand_at(self._next_moment())
-            if self.moments is not None:
-                self.moments.began(self.mail.now, self.me)
-            self.begin()
+            self.start()
             while control[STOP] == RUNNING:
                 self._step()
         self._cpu_seconds = time.process_time() - cpu
+
+    def start(self) -> None:
+        """Time zero has come, and is known: begin."""
+        self.time = Timebase(int(self.shared.control[START]), self.time.scale)
+        self._stand_at(self._next_moment())
+        if self.moments is not None:
+            self.moments.began(self.mail.now, self.me)
+        self.begin()
 
     def _step(self) -> None:
         transport, mail, agenda = self.transport, self.mail.heap, self.agenda.heap
@@ -178,10 +183,10 @@ class LiveProcess(ABC):
             self._rest()
             return
         self._handled += 1
-        if self._handled % COLLECT_EVERY == 0:
+        if self._handled % FLUSH_EVERY == 0:
             self.flush()
-            if self.pools.crowded:
-                self._collect()
+        if self.pools.crowded:  # at once: what a pool grows by is fresh memory, and cold
+            self._collect()
 
     def _next_moment(self) -> int:
         """The time now, later than that of the event before."""

@@ -9,15 +9,13 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from pskit.apps.base import InitContext
-from pskit.core.clocks import VectorClock
-from pskit.core.kernels import add_rows
 from pskit.core.layout import RowIds
 from pskit.core.messages import Applied, Effect, Left, Lost, Message, Oplog, Push, Slots, ToClient
 from pskit.core.policies import make_policy
 from pskit.core.server import ServerShard
 from pskit.emulation.streams import Stream
-from pskit.runtime.base import Tables, update_norms
-from pskit.runtime.evaluation import Evaluation, tables_of
+from pskit.runtime.base import Tables, members_of, update_norms
+from pskit.runtime.evaluation import Evaluation, add_to, tables_of
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.parts import Flow
 from pskit.runtime.live.plan import CLOCK, DEAD, EARLY, FINISHED, LINE
@@ -34,11 +32,9 @@ class ServerProcess(LiveProcess):
         self, me: int, cfg: "Config", arena: Arena, own_bell: Connection, bells: dict[int, Connection]
     ) -> None:
         super().__init__(me, cfg, arena, own_bell, bells)
-        threads, seed = cfg.cluster.threads, cfg.run.seed
         self.initial = tables_of(self.layout)
-        self.app.init(InitContext(cfg, self.initial, lambda *key: Stream(seed, "init", *key)))
-        members = [range(c * threads, (c + 1) * threads) for c in range(self.n_clients)]
-        policy = make_policy(cfg.ps)
+        self.app.init(InitContext(cfg, self.initial, lambda *key: Stream(cfg.run.seed, "init", *key)))
+        members, policy = members_of(cfg), make_policy(cfg.ps)
         self.machines: list[ServerShard] = [
             self.tables_in_arena.shard(j, self.layout, policy, self.pools, members, self.initial)
             for j in range(self.layout.shards)
@@ -47,7 +43,6 @@ class ServerProcess(LiveProcess):
             self.app.objective, self.machines, self.layout, self.recorder, cfg.run.eval_every,
             cfg.run.diverge_factor,
         )  # fmt: skip
-        self._seen = VectorClock(range(self.layout.shards))  # shard clocks, for the slowest of them
         self._finished_clocks = 0  # of the fastest worker: a leaving oplog ends no clock() call
         self._present = len(self.machines) * cfg.workers
         self._ended = 0
@@ -145,8 +140,10 @@ class ServerProcess(LiveProcess):
 
     def _after(self, shard: ServerShard) -> None:
         """Look at what the shard has come to."""
-        if shard.clock.minimum > self._seen.received[shard.shard]:
-            self._on_rise(shard)
+        if shard.clock.minimum > self.evaluation.seen.received[shard.shard]:
+            self.shared.shards[shard.shard, CLOCK] = shard.clock.minimum
+            self.evaluation.on_rise(shard, self.mail.now, lambda: self._finished_clocks)
+            self._stop_if_diverged()
         if self._present == 0:
             if self.evaluation.changed:
                 self.evaluation.evaluate(self._ended, self._finished_clocks)
@@ -160,26 +157,13 @@ class ServerProcess(LiveProcess):
             l2, linf = update_norms(oplog)
             if self._applied:
                 sums = self._applied[oplog.worker // self.cfg.cluster.threads]
-                for table, rows, delta in oplog.parts:
-                    spec, offset = self.layout.tables[table], self.layout.offsets[table]
-                    add_rows(sums[spec.name], rows, offset, delta)
+                for part in oplog.parts:
+                    add_to(sums, self.layout, *part)
         worker, clock, seq, _, _, t_inc, t_sent = oplog
         now = self.mail.now
         self.recorder.update(
             worker, clock, applied.shard, seq, applied.apply_index, t_inc, t_sent, now, l2, linf
         )
-
-    def _on_rise(self, shard: ServerShard) -> None:
-        """A shard's clock rose: evaluate once the slowest shard has seen another clock in full."""
-        self.shared.shards[shard.shard, CLOCK] = shard.clock.minimum
-        slowest_rose = False
-        while self._seen.received[shard.shard] < shard.clock.minimum:
-            slowest_rose |= self._seen.tick(shard.shard)
-        if slowest_rose:
-            clock = min(self._seen.minimum, self._finished_clocks)
-            if clock > self.evaluation.clock:
-                self.evaluation.on_clock(self.mail.now, clock)
-                self._stop_if_diverged()
 
     def _stop_if_diverged(self) -> None:
         self.diverged = self.evaluation.diverged

@@ -63,7 +63,7 @@ class Viewer:
             layout = said["layout"]
             self._layout = Layout([TableSpec(**table) for table in layout["tables"]], layout["shards"])
             self._shared = Shared(self._arena, Plan(_sizes(self.config), self._layout))
-        except BaseException:
+        except BaseException:  # whatever is wrong with what it says, and Ctrl-C: nobody else could close it
             self._arena.close()
             raise
         self.tables = self._layout.tables

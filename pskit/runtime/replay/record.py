@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from pskit.errors import InputError
 from pskit.runtime.carrier import NEVER
+from pskit.runtime.live.moments import BEGAN, CAUGHT_UP, COMPUTED, ENDED, PUT_OFF, TIMER
 from pskit.trace.schema import DEATH, MOMENTS, Tables
 
 Array = npt.NDArray[Any]
-BEGAN, COMPUTED, TIMER, ENDED, PUT_OFF, CAUGHT_UP = range(len(MOMENTS))
 
 
 class Differs(RuntimeError):

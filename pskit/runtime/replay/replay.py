@@ -125,9 +125,3 @@ class Replay(Simulation):
             how()
         except NonFiniteUpdate as error:
             self._refused(error)
-
-    def _refused(self, error: NonFiniteUpdate) -> None:
-        self.recorder.fault(
-            self.queue.now, "non-finite", error.worker, error.clock, error.table, error.row, str(error)
-        )
-        self.evaluation.diverged = True

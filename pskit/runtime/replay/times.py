@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pskit.emulation.network import Network
-from pskit.runtime.carrier import NEVER
+from pskit.runtime.carrier import NEVER, end_name
 from pskit.runtime.events import FINISH, TIMER, EventQueue
 from pskit.runtime.replay.record import Computed, Differs, Record, Sent
 from pskit.runtime.sim.times import Times
@@ -74,8 +74,7 @@ class RecordedNetwork(Network):
         return np.array([visible_at for visible_at, _ in arrivals], np.int64)
 
     def _end(self, end: int) -> str:
-        clients = self._record.clients
-        return f"client {end}" if end < clients else f"shard {end - clients}"
+        return end_name(end, self._record.clients)
 
 
 class RecordedCompute:

@@ -17,13 +17,13 @@ from pskit.runtime.base import Execution
 from pskit.runtime.guard import Guarded
 from pskit.runtime.live import child
 from pskit.runtime.live.arena import Arena
+from pskit.runtime.live.bells import AWAKE
 from pskit.runtime.live.client import ClientProcess
 from pskit.runtime.live.launcher import SECONDS_TO_STOP, LiveRun
-from pskit.runtime.live.parts import Part
-from pskit.runtime.live.plan import CLOCK, EARLY, FINISHED, RUNNING, SLEEP, START, STOP, Shared
+from pskit.runtime.live.plan import CLOCK, EARLY, RUNNING, SLEEP, STOP, Shared
 from pskit.runtime.live.publishing import open_arena
 from pskit.runtime.live.status import nothing_moves, who_waits
-from pskit.runtime.live.timebase import NEVER, Timebase
+from pskit.runtime.live.timebase import NEVER
 from pskit.runtime.live.warmup import rehearse
 from pskit.runtime.session.puppets import Hosted, Puppet, between_events
 
@@ -54,14 +54,6 @@ class Here(ClientProcess):
     def application(self) -> Guarded:
         return Guarded(self.hosted, self.cfg.app.name)
 
-    def start(self) -> None:
-        """Time zero has come."""
-        self.time = Timebase(int(self.shared.control[START]), self.time.scale)
-        self._stand_at(self._next_moment())
-        if self.moments is not None:
-            self.moments.began(self.mail.now, self.me)
-        self.begin()
-
     def resume(self, worker: int) -> None:
         """Take in what is visible, then let ``worker`` go on."""
         self.take_in()
@@ -87,7 +79,7 @@ class Here(ClientProcess):
         """Whether nothing moves, now that this process waits, too."""
         self._words[SLEEP] = NEVER
         stuck = nothing_moves(self.shared)
-        self._words[SLEEP] = -1
+        self._words[SLEEP] = AWAKE
         return stuck
 
     def _something_is_due(self) -> bool:
@@ -143,7 +135,7 @@ class RealCluster(LiveRun):
         self._shared = Shared(self._arena, self._plan)
         try:
             self._open(app)
-        except BaseException:
+        except BaseException:  # Ctrl-C, too, must leave neither process nor memory
             self.close()
             raise
 
@@ -155,14 +147,11 @@ class RealCluster(LiveRun):
         ps = self._cfg.ps
         rehearse(ps.policy, ps.push, [t.dtype for t in self._layout.tables], ps.cache_rows)
         self._await(self._shared, child.Ready, self._others())
-        self._began = time.monotonic_ns()
-        self._time = Timebase(self._began, self._scale)
-        self._shared.control[START] = self._began
-        self._ring_all()
+        self._set_off(self._shared)
         self._here.start()
 
     def _others(self) -> list[Any]:
-        return [one for one in self._children if one.me != self._me]
+        return [one for one in self._alive() if one.me != self._me]
 
     def puppet(self, worker: int) -> Puppet:
         """The `Puppet` of ``worker``."""
@@ -233,18 +222,11 @@ class RealCluster(LiveRun):
         if control[STOP] == RUNNING:
             control[STOP] = EARLY
         self._ring_all()
-        others = self._others()
-        self._await(self._shared, child.Stopped, others, seconds=SECONDS_TO_STOP)
-        self._seconds = (time.monotonic_ns() - self._began) * 1e-9
-        self._came_to_its_end = bool(control[STOP] == FINISHED)
+        self._await(self._shared, child.Stopped, self._others(), seconds=SECONDS_TO_STOP)
+        self._note_the_end(self._shared)
         self._interrupted = not self._came_to_its_end
-        for one in others:
-            one.line.send(child.Collect(()))
-        self._await(self._shared, Part, others)
         self._children[self._me].report = self._here.part(())
-        return Execution(
-            *self._merged([one.report for one in self._children if isinstance(one.report, Part)])
-        )
+        return Execution(*self._merged(self._collect(self._shared)))
 
     def close(self) -> None:
         """End all processes, and give the memory up."""

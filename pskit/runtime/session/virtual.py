@@ -5,8 +5,7 @@ from typing import Any
 
 from pskit.core.layout import Layout
 from pskit.errors import Blocked, InputError
-from pskit.runtime.base import Execution, Tables
-from pskit.runtime.evaluation import tables_of
+from pskit.runtime.base import Execution
 from pskit.runtime.recording import attach_logs
 from pskit.runtime.session.puppets import Hosted, between_events
 from pskit.runtime.sim.simulation import Simulation
@@ -28,7 +27,7 @@ class VirtualCluster:
     """
 
     def __init__(self, cfg: Any, app: Hosted, layout: Layout) -> None:
-        self._app, self._layout = app, layout
+        self._app = app
         recorder = Recorder(layout, cfg.workers, cfg.run.trace, cfg.run.seed)
         attach_logs(recorder, cfg, app, layout)
         self._simulation = Simulation(cfg, app, layout, recorder)
@@ -36,7 +35,7 @@ class VirtualCluster:
             self._simulation.begin()
             if self._simulation.evaluation.stopped:
                 raise InputError("the loss of the initial tables is not finite: there is nothing to do")
-        except BaseException:
+        except BaseException:  # Ctrl-C, too, may come while a worker goes on to its first wait
             self.close()
             raise
 
@@ -52,13 +51,6 @@ class VirtualCluster:
     def clocks(self) -> list[int]:
         """Finished clocks of every worker."""
         return [driver.clock for driver in self._simulation.drivers]
-
-    def values(self) -> Tables:
-        """The servers' tables as they are now."""
-        tables = tables_of(self._layout)
-        for shard in self._simulation.shards:
-            shard.values_into(tables)
-        return tables
 
     def call(self, worker: int, call: Coroutine[Any, Any, Any]) -> Any:
         """Let ``worker`` do ``call``, and time go on until it returns.

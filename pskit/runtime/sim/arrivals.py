@@ -1,6 +1,6 @@
 """Arrivals of messages that left together, of which only the next one is in the event queue.
 
-A worker's clock is a message to every shard, a shard's push one to every client. Kept apart, thousands of
+A worker's updates are a message to every shard, a shard's push one to every client. Kept apart, thousands of
 events would lie in the queue, out of the processor's cache; kept like this, a few bytes for each.
 """
 
@@ -32,15 +32,16 @@ class Arrivals:
         return zip(*map(copy, self._fields), repeat(self), strict=False)
 
 
-def first_of(times: Integers, dsts: Integers, src: int, number: int, messages: list[Any]) -> Event:
+def first_of(times: Integers, dsts: Integers, src: int, numbers: Integers, messages: list[Any]) -> Event:
     """Event of the first arrival; its ``extra`` brings the others, in the order of the event queue.
 
     Parameters
     ----------
     times : (n,) int64, ns
     dsts : (n,) int64
-    src, number : int
-        Source, and number of the first message; those of the others follow.
+    src : int
+    numbers : (n,) int64
+        Of the events.
     messages : list of n
     """
     order = np.lexsort((dsts, times))
@@ -49,7 +50,7 @@ def first_of(times: Integers, dsts: Integers, src: int, number: int, messages: l
         repeat(DELIVER),
         iter(array("q", dsts[order].tobytes())),
         repeat(src),
-        iter(array("q", (order + number).tobytes())),
+        iter(array("q", numbers[order].tobytes())),
         iter([messages[i] for i in order.tolist()]),
     )
     return next(arrivals.following)

@@ -12,19 +12,20 @@ from typing import Any
 from pskit.apps.base import InitContext, Worker
 from pskit.core.channel import Ack, Segment
 from pskit.core.client import Client, NonFiniteUpdate
-from pskit.core.clocks import VectorClock
+from pskit.core.clocks import Counters
 from pskit.core.gated import GatedClient
-from pskit.core.kernels import add_rows
 from pskit.core.layout import Layout
-from pskit.core.messages import Applied, Effect, Left, Message, Push, Read, Reply, ToClient, ToShard
+from pskit.core.messages import Applied, Effect, Left, Message, Push, Read, Reply, ToClient, ToShard, ToShards
 from pskit.core.policies import make_policy
 from pskit.core.rows import RowPools
 from pskit.core.server import ServerShard
 from pskit.emulation.streams import Stream
-from pskit.runtime.base import Outcome, Stuck, update_norms
-from pskit.runtime.evaluation import Evaluation, tables_of
-from pskit.runtime.events import CALL, DELIVER, FINISH, seldom_collecting
+from pskit.runtime.base import Outcome, Stuck, members_of, update_norms
+from pskit.runtime.evaluation import Evaluation, add_to, tables_of
+from pskit.runtime.events import CALL, DELIVER, FINISH, LATEST, Event, seldom_collecting
 from pskit.runtime.guard import Guarded
+from pskit.runtime.recording import record_refusal
+from pskit.runtime.sim.ticks import Ticks
 from pskit.runtime.sim.times import Times
 from pskit.runtime.sim.transport import Transport
 from pskit.runtime.workers import Driver
@@ -32,6 +33,8 @@ from pskit.trace.recorder import Recorder
 
 COLLECT_EVERY = 64
 """Events between two looks at the row pools (growing in between is harmless)."""
+NOTHING: Event = (LATEST, CALL, -1, -1, -1, None, None)
+"""Comes after all events."""
 
 
 class Simulation:
@@ -67,22 +70,24 @@ class Simulation:
         progress: "Callable[[Simulation], None] | None" = None,
         times: Times | None = None,
     ) -> None:
-        seed, threads = cfg.run.seed, cfg.cluster.threads
         self.cfg, self.layout, self.recorder, self._progress = cfg, layout, recorder, progress
         self.n_clients = cfg.cluster.clients
         times = times or Times(cfg)
         self.queue = times.queue()
         self.pools = RowPools(layout)
-        self._seed = seed
+        self._seed = seed = cfg.run.seed
         self.initial = tables_of(layout)
         app = Guarded(app, cfg.app.name)
         app.init(InitContext(cfg, self.initial, lambda *key: Stream(seed, "init", *key)))
         self.incs = tables_of(layout)
         policy = make_policy(cfg.ps)
-        members = [range(c * threads, (c + 1) * threads) for c in range(self.n_clients)]
+        members = members_of(cfg)
+        counters = Counters(layout.shards, cfg.workers)
         self.shards = [
-            ServerShard(j, layout, policy, self.pools, members, self.initial) for j in range(layout.shards)
+            ServerShard(j, layout, policy, self.pools, members, self.initial, counters)
+            for j in range(layout.shards)
         ]
+        self._ticks = Ticks(counters, self.n_clients, recorder)
         client = GatedClient if policy.gated else Client
         self.clients = [
             client(c, workers, layout, policy, self.pools, cfg.ps.cache_rows)
@@ -95,6 +100,7 @@ class Simulation:
             recorder,
             ends=self.n_clients + layout.shards,
             retransmit=cfg.network.retransmit,
+            ticks=self._ticks if policy.applies_at_once else None,
         )
         self.drivers = []
         for c, workers in enumerate(members):
@@ -115,7 +121,7 @@ class Simulation:
         self.evaluation = Evaluation(
             app.objective, self.shards, layout, recorder, cfg.run.eval_every, cfg.run.diverge_factor
         )
-        self._seen = VectorClock(range(layout.shards))  # shard clocks, for the slowest of them
+        self._seen = self.evaluation.seen
         self.events = 0  # that have happened
         self._ended = 0  # when a worker was last taken out of a shard
 
@@ -125,8 +131,7 @@ class Simulation:
         """INC of a worker, see `Client.inc`."""
         self.drivers[worker].inc_made()
         self.clients[worker // self.cfg.cluster.threads].inc(worker, table, rows, delta)
-        layout = self.layout
-        add_rows(self.incs[layout.tables[table].name], rows, layout.offsets[table], delta)
+        add_to(self.incs, self.layout, table, rows, delta)
 
     def stream(self, *key: int | str) -> Stream:
         """A stream of its own for ``key``."""
@@ -148,10 +153,8 @@ class Simulation:
                 if not self.evaluation.stopped:
                     self._loop()
         except NonFiniteUpdate as error:
-            self.recorder.fault(
-                self.queue.now, "non-finite", error.worker, error.clock, error.table, error.row, str(error)
-            )
-            self.evaluation.diverged = self.evaluation.stopped = True
+            self._refused(error)
+            self.evaluation.stopped = True
         finally:
             for driver in self.drivers:
                 driver.close()
@@ -177,7 +180,7 @@ class Simulation:
 
     def step(self) -> bool:
         """Let the next event happen; False when there is none."""
-        happened = bool(self.queue.heap)
+        happened = bool(self.queue.heap or self._ticks)
         self._loop(1, once=True)
         return happened
 
@@ -212,29 +215,20 @@ class Simulation:
 
     def _loop(self, until_look: int = COLLECT_EVERY, once: bool = False) -> None:
         """Let events happen until there is none, or the run is to stop, or (``once``) until the next look."""
-        queue, heap = self.queue, self.queue.heap
-        while heap:
-            event = heap[0]
-            following = None if event[6] is None else next(event[6].following, None)
-            if following is None:
-                heappop(heap)
+        queue, heap, ticks = self.queue, self.queue.heap, self._ticks
+        while heap or ticks:
+            event, taken, due = heap[0] if heap else NOTHING, 0, False
+            if ticks.next_at <= event[0]:
+                taken = ticks.take_in(event, until_look)
+                due = ticks.due
+            if taken:
+                queue.now = ticks.now
+                self.events += taken
+                until_look -= taken
             else:
-                heapreplace(heap, following)
-            self.events += 1
-            queue.now, kind, dst, src, _, payload, _ = event
-            if kind == DELIVER:
-                if type(payload) is Segment or type(payload) is Ack:
-                    for message in self.transport.arrive(dst, src, payload):
-                        self._deliver(dst, src, message)
-                else:
-                    self._deliver(dst, src, payload)
-            elif kind == FINISH:
-                self.drivers[dst].finished(payload)
-            elif kind == CALL:
-                payload()
-            else:
-                self.transport.timer(dst, src, payload)
-            until_look -= 1
+                self.events += 1
+                until_look -= 1
+                self._happen(ticks.pop() if due else self._pop())
             if until_look == 0:
                 until_look = COLLECT_EVERY
                 if self.pools.crowded:
@@ -246,6 +240,32 @@ class Simulation:
             if self.evaluation.stopped:
                 return
 
+    def _pop(self) -> Event:
+        """Take the next event out of the queue."""
+        heap = self.queue.heap
+        event = heap[0]
+        following = None if event[6] is None else next(event[6].following, None)
+        if following is None:
+            heappop(heap)
+        else:
+            heapreplace(heap, following)
+        return event
+
+    def _happen(self, event: Event) -> None:
+        self.queue.now, kind, dst, src, _, payload, _ = event
+        if kind == DELIVER:
+            if type(payload) is Segment or type(payload) is Ack:
+                for message in self.transport.arrive(dst, src, payload):
+                    self._deliver(dst, src, message)
+            else:
+                self._deliver(dst, src, payload)
+        elif kind == FINISH:
+            self.drivers[dst].finished(payload)
+        elif kind == CALL:
+            payload()
+        else:
+            self.transport.timer(dst, src, payload)
+
     def _deliver(self, dst: int, src: int, message: Message) -> None:
         if dst < self.n_clients:
             self._carry_out(dst, self.clients[dst].receive(src - self.n_clients, message))
@@ -256,7 +276,7 @@ class Simulation:
                 self._record_update(effects[0])
             else:
                 self._carry_out(dst, effects)
-            if shard.clock.minimum > self._seen.received[shard.shard]:
+            if shard.clock.minimum > self._seen.count(shard.shard):
                 self._on_rise(shard)
 
     def _carry_out(self, at: int, effects: list[Effect]) -> None:
@@ -267,6 +287,8 @@ class Simulation:
         for effect in effects:
             if type(effect) is Applied:
                 self._record_update(effect)
+            elif type(effect) is ToShards:
+                self.transport.send_unit(at, effect)
             elif type(effect) is ToShard:
                 dsts.append(self.n_clients + effect[0])
                 messages.append(effect[1])
@@ -295,14 +317,11 @@ class Simulation:
         self.recorder.update(worker, clock, shard, seq, apply_index, t_inc, t_sent, now, l2, linf)
 
     def _on_rise(self, shard: ServerShard) -> None:
-        """A shard's clock rose: evaluate once the slowest shard has seen another clock in full."""
-        slowest_rose = False
-        while self._seen.received[shard.shard] < shard.clock.minimum:
-            slowest_rose |= self._seen.tick(shard.shard)
-        if slowest_rose:
-            clock = min(self._seen.minimum, self._finished_clocks())  # a leaving oplog ends no clock() call
-            if clock > self.evaluation.clock:
-                self.evaluation.on_clock(self.queue.now, clock)
+        self.evaluation.on_rise(shard, self.queue.now, self._finished_clocks)
+
+    def _refused(self, error: NonFiniteUpdate) -> None:
+        record_refusal(self.recorder, self.queue.now, error)
+        self.evaluation.diverged = True
 
     def _finished_clocks(self) -> int:
         return max(d.clock for d in self.drivers)

@@ -1,7 +1,8 @@
 """Oplogs, clocks and leaving."""
 
+from pskit.core import clocks
 from pskit.core.client import Client
-from pskit.core.clocks import VectorClock
+from pskit.core.messages import ToShards
 from pskit.core.oplog import UpdateLog
 from pskit.core.policies import Policy
 from pskit.core.server import ServerShard
@@ -28,13 +29,11 @@ CLOCKS = [
         "the fastest member's clock",
         "a shard's clock is the minimum over its members",
         (
-            Edit(VectorClock, "tick", "if count == self.minimum", "if True"),
             Edit(
-                VectorClock,
-                "_raise",
-                "while self.minimum not in self._at:",
-                "while self.minimum < max(self._at):",
+                clocks, "_raise", "if head[AT_MINIMUM] > 0 or head[MEMBERS] == 0:", "if head[MEMBERS] == 0:"
             ),
+            Edit(clocks, "_raise", "count < lowest", "count > lowest"),
+            Edit(clocks, "tick", "if count > head[MINIMUM]:", "if False:"),
         ),
         SSP1,
     ),
@@ -43,10 +42,10 @@ CLOCKS = [
         "the oplog leaves even when empty: it carries the tick",
         (
             Edit(
-                Client,
-                "_flush",
-                "for j in range(self.layout.shards)",
-                "for j in range(self.layout.shards) if j in parts or leaving",
+                ToShards,
+                "each",
+                "for j in range(shards)",
+                "for j in range(shards) if j in self.parts or self.tick.leaving",
             ),
         ),
         ESSP_IDLE,
@@ -105,14 +104,7 @@ LEAVING = [
     Mutant(
         "removal does not raise the clock",
         "then the minimum is recomputed",
-        (
-            Edit(
-                VectorClock,
-                "remove",
-                "return self._raise() if count == self.minimum else False",
-                "return False",
-            ),
-        ),
+        (Edit(clocks, "remove", "return bool(_raise(received, head))", "return False"),),
         System("ssp", slack=0, shards=1, scripts=UNEVEN),
     ),
     Mutant(
@@ -124,7 +116,7 @@ LEAVING = [
     Mutant(
         "updates after the last clock() are lost",
         "the leaving oplog has any INCs made after the last clock()",
-        (Edit(Client, "_flush", "if j in parts else", "if j in parts and not leaving else"),),
+        (Edit(ToShards, "to", "in self.parts else", "in self.parts and not self.tick.leaving else"),),
         System("ssp", slack=0, shards=1, scripts={0: "I0 L", 1: "L"}),
     ),
     Mutant(

@@ -50,10 +50,8 @@ CONDITION = [
         "release equal needs only",
         "a rise answers all requests with need <= clock",
         (
-            Edit(
-                ServerShard, "release", "w[1].need <= self.clock.minimum", "w[1].need == self.clock.minimum"
-            ),
-            Edit(ServerShard, "release", "w[1].need > self.clock.minimum", "w[1].need != self.clock.minimum"),
+            Edit(ServerShard, "release", "w[1].need <= clock", "w[1].need == clock"),
+            Edit(ServerShard, "release", "w[1].need > clock", "w[1].need != clock"),
         ),
         System("ssp", slack=1, shards=1, scripts={0: "I0 L", 1: "C C C G0 L"}),
     ),
@@ -62,7 +60,7 @@ CONDITION = [
         "a rise answers all requests with need <= clock",
         (
             Edit(ServerShard, "release", "self.waiting = [", "ready = ready[:1]\n        self.waiting = ["),
-            Edit(ServerShard, "release", "if w[1].need > self.clock.minimum", "if w not in ready"),
+            Edit(ServerShard, "release", "if w[1].need > clock", "if w not in ready"),
         ),
         System("ssp", slack=0, clients=3, shards=1, scripts={0: "I0 C L", 1: "C G0 L", 2: "C G0 L"}),
     ),

@@ -176,7 +176,7 @@ GATE = [
     Mutant(
         "a shard counts the units that it got",
         "own_from counts INC sequence numbers",
-        _edit(ServerShard, "apply", "oplog.seq + 1", "self.applied[oplog.worker] + 1"),
+        _edit(ServerShard, "apply", "oplog.worker, oplog.seq)", "oplog.worker, self.applied[oplog.worker])"),
         OWN,
     ),
     Mutant(

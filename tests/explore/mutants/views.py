@@ -24,7 +24,14 @@ VIEWS = [
     Mutant(
         "received in place of applied",
         "applied counts what is in the copy, under BSP not what was merely received",
-        (Edit(ServerShard, "_applied_of", "applied[w] for", "self.clock.received.get(w, applied[w]) for"),),
+        (
+            Edit(
+                ServerShard,
+                "_applied_of",
+                "applied(w) for",
+                "(self.clock.count(w) if w in self.clock else applied(w)) for",
+            ),
+        ),
         System("bsp", slack=0, clients=1, threads=2, shards=1, scripts={0: "C G0 L", 1: "I0 C I0 C L"}),
     ),
     Mutant(

@@ -9,6 +9,8 @@ POLICIES = {
     "bsp": {"policy": "bsp"},
     "asp": {"policy": "asp"},
 }
+LINKS = {"latency": {"model": "exponential", "mean": "200ms"}}
+BAD_LINKS = {**LINKS, "loss": 0.2, "reorder": True, "retransmit": "1s"}
 SCALE = 0.005
 """Real seconds per emulated one: too fast to be faithful on a busy machine, which no test asks for."""
 
@@ -20,7 +22,7 @@ def config(policy="ssp", app="tests.runtime.apps:Drift", *, clocks=12, runtime="
     tree = {
         "cluster": {"clients": 3, "placement": "separate"},
         "compute": {"model": "exponential", "mean": "1s"},
-        "network": {"latency": {"model": "exponential", "mean": "200ms"}},
+        "network": LINKS,
         **given,
     }
     return pskit.Config(

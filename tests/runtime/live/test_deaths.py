@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import pskit
-from tests.runtime.live.runs import POLICIES, config
-from tests.runtime.live.test_faults import fork_server, meanwhile, nothing_left, told  # noqa: F401
+from tests.runtime.live.runs import BAD_LINKS, POLICIES, config
+from tests.runtime.live.waiting import meanwhile, told
 
 TOLD = "tests.runtime.live.apps:Told"
 CLOCKS, TELL = 40, 6
@@ -60,7 +60,7 @@ def check(trace, clients, threads=1):
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_the_others_finish(policy, tmp_path, nothing_left):  # noqa: F811
+def test_the_others_finish(policy, tmp_path, nothing_left):
     trace = run_and_kill(mourning(policy, tmp_path), tmp_path)
     check(trace, [1])
     (detail,) = trace.columns("faults")["detail"]
@@ -74,13 +74,7 @@ def test_the_others_finish(policy, tmp_path, nothing_left):  # noqa: F811
 
 @pytest.mark.parametrize("policy", ["essp", "bsp"])
 def test_a_client_with_several_workers_and_links_that_lose(policy, tmp_path):
-    network = {
-        "latency": {"model": "exponential", "mean": "200ms"},
-        "loss": 0.2,
-        "reorder": True,
-        "retransmit": "1s",
-    }
-    cfg = mourning(policy, tmp_path, threads=2, network=network)
+    cfg = mourning(policy, tmp_path, threads=2, network=BAD_LINKS)
     check(run_and_kill(cfg, tmp_path, workers=[2]), [1], threads=2)
 
 

@@ -4,14 +4,12 @@ Every signal is really sent. Deadlines are generous: a test asserts what happene
 """
 
 import contextlib
-import multiprocessing
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -20,81 +18,12 @@ import pytest
 import pskit
 from pskit.runtime.base import Stuck
 from tests.runtime.live.runs import POLICIES, config
+from tests.runtime.live.waiting import PATIENCE, meanwhile, told, wait_for
 
 ROOT = Path(__file__).parents[3]
-PATIENCE = 60.0
 LONG = 10_000
 TOLD = "tests.runtime.live.apps:Told"
-
-
-def wait_for(condition, what):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} did not come within {PATIENCE} s"
-        time.sleep(0.01)
-
-
-def told(path):
-    """The process id in a file that a process writes."""
-    wait_for(path.exists, path)
-    return int(path.read_text())
-
-
-def is_gone(pid):
-    """Whether there is no such process; a zombie whose parent has not looked yet counts as gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
-def descriptors():
-    return len(os.listdir("/proc/self/fd"))
-
-
-@contextlib.contextmanager
-def meanwhile(what):
-    """Do something in another thread while the run goes on in this one."""
-    failures = []
-
-    def guarded():
-        try:
-            what()
-        except BaseException as error:  # shown by the test, not by the thread
-            failures.append(error)
-
-    thread = threading.Thread(target=guarded)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
-    assert not failures, failures
-
-
-@pytest.fixture(scope="module")
-def fork_server():
-    """The fork server stays, and is not counted."""
-    pskit.run(config("ssp", clocks=1))
-
-
-def named_memory():
-    """Names in /dev/shm, without those that other tests give their runs on purpose."""
-    names = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
-    return {name for name in names if not name.startswith("pskit-test-")}
-
-
-@pytest.fixture
-def nothing_left(tmp_path, fork_server):
-    """After the test no child, no name in /dev/shm and no more open file than before."""
-    shm = named_memory()
-    before = descriptors()
-    yield
-    assert not multiprocessing.active_children()
-    wait_for(lambda: all(is_gone(int(p.read_text())) for p in tmp_path.glob("worker-*")), "the end of all")
-    assert descriptors() == before
-    if shm:
-        assert named_memory() <= shm
+NAME = f"pskit-test-faults-{os.getpid()}"
 
 
 def test_a_worker_that_is_killed_ends_the_run(tmp_path, nothing_left):
@@ -118,10 +47,12 @@ def test_the_message_says_what_the_others_waited_for(tmp_path, nothing_left):
     def stop_then_kill():
         victim = told(tmp_path / "worker-2")
         os.kill(victim, signal.SIGSTOP)
-        time.sleep(1.0)
+        with pskit.attach(NAME) as seen:
+            wait_for(lambda: (seen.waiting[:2] > 0).all() and (seen.clocks[:2] > seen.clocks[2] + 2).all(),
+                     "that both others wait for it")  # fmt: skip
         os.kill(victim, signal.SIGKILL)
 
-    cfg = config("ssp", TOLD, clocks=LONG, options={"folder": str(tmp_path)})
+    cfg = config("ssp", TOLD, clocks=LONG, options={"folder": str(tmp_path)}, run={"publish": NAME})
     with meanwhile(stop_then_kill), pytest.raises(pskit.RunFailed) as caught:
         pskit.run(cfg)
     message = str(caught.value)

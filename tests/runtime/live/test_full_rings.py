@@ -13,7 +13,7 @@ DOZES = {"model": "constant", "mean": "1s", "stragglers": [{"worker": 0, "factor
 
 
 def wide(policy, clocks=CLOCKS, **options):
-    """Three rows, of which the ring of 2 MiB holds four copies; worker 0 may take nothing in for a while."""
+    """Three rows, of which the ring holds four copies; worker 0 may take nothing in for a while."""
     return config(
         policy, WIDE, clocks=clocks, scale=0.02, options={"cols": 20_000, "rows": 3, **options},
         ps={"slack": 8} if policy.startswith("essp") else {}, compute=DOZES,
@@ -42,8 +42,8 @@ def test_pushes_to_a_client_that_takes_nothing_in_are_merged(policy, tmp_path):
 
 
 def test_replies_larger_than_a_ring_come_through():
-    """Each is nearly three times as large as the ring of 2 MiB."""
-    trace = pskit.run(wide("ssp", clocks=2, cols=240_000))
+    """Each has 17 MB, and no ring more than 16 MiB."""
+    trace = pskit.run(wide("ssp", clocks=2, cols=720_000))
     check(trace, clocks=2)
     assert trace.manifest["full_rings"]["messages_delayed"] > 0
 

@@ -5,8 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +13,11 @@ import pytest
 import pskit
 from pskit.runtime.live import arena, names
 from tests.runtime.live.runs import config
+from tests.runtime.live.waiting import PATIENCE, meanwhile, wait_for
 
 ROOT = Path(__file__).parents[3]
-PATIENCE = 60.0
 TOLD = "tests.runtime.live.apps:Told"
 NAME = f"pskit-test-{os.getpid()}"
-
-
-def wait_for(condition, what):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} did not come within {PATIENCE} s"
-        time.sleep(0.01)
 
 
 def is_there(name=NAME):
@@ -135,10 +126,8 @@ def test_the_name_goes_with_the_run_and_what_was_attached_stays():
         wait_for(lambda: viewer.status == "ended", "the end")
         seen.append(viewer)
 
-    thread = threading.Thread(target=watch)
-    thread.start()
-    trace = pskit.run(cfg)
-    thread.join()
+    with meanwhile(watch):
+        trace = pskit.run(cfg)
     assert not is_there()
     (viewer,) = seen
     assert np.array_equal(viewer.read("x"), trace.table("x"))

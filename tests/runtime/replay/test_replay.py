@@ -2,22 +2,16 @@
 
 import os
 import signal
-import threading
 
 import numpy as np
 import pytest
 
 import pskit
 from pskit.trace.schema import MOMENTS
-from tests.runtime.live.runs import POLICIES, config
+from tests.runtime.live.runs import BAD_LINKS, POLICIES, config
+from tests.runtime.live.waiting import meanwhile, told
 from tests.runtime.replay.apps import COLS, ROWS
 
-BAD_LINKS = {
-    "latency": {"model": "exponential", "mean": "200ms"},
-    "loss": 0.2,
-    "reorder": True,
-    "retransmit": "1s",
-}
 THREADS = {"clients": 2, "threads": 3, "placement": "colocated"}
 
 
@@ -123,18 +117,13 @@ def test_a_refused_update(tmp_path):
 def test_an_interrupted_run(tmp_path):
     options = {"folder": str(tmp_path)}
     cfg = config("essp", "tests.runtime.live.apps:Told", clocks=10_000, options=options, run={"record": True})
-    told = tmp_path / "worker-1"
 
     def interrupt():
-        while not told.exists():
-            pass
+        told(tmp_path / "worker-1")
         os.kill(os.getpid(), signal.SIGINT)
 
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
+    with meanwhile(interrupt), pytest.raises(KeyboardInterrupt):
         pskit.run(cfg, out=tmp_path / "live")
-    thread.join()
     assert pskit.open_trace(tmp_path / "live").status == "interrupted"
     check(tmp_path / "live")
 

@@ -1,55 +1,12 @@
-"""The figures of VAP, drawn from made-up batches, and the numbers that they show."""
-
-import csv
-import math
+"""Variance floors and their intervals."""
 
 import numpy as np
 import pytest
 
-from figures import vap_bound, vap_floor, vap_price
 from figures.floors import extremes, floor, floors, jackknife, ratio
 from figures.tails import LEVEL
-from pskit.repro import drawing
-from pskit.repro.catalogue import load_catalogue
-from pskit.repro.ensemble import Ensemble
-from tests.figures.conftest import ROOT
+from tests.figures.made_up import CATALOGUE
 from tests.paper.batches import batches
-
-CATALOGUE = load_catalogue(ROOT / "figures" / "figures.toml", ROOT / "experiments")
-FIGURES = [name for name in CATALOGUE.figures if name.startswith("vap")]
-
-
-@pytest.mark.parametrize("profile", ["quick", "default"])
-@pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_is_written(name, profile, tmp_path):
-    entry = CATALOGUE.figures[name]
-    found = drawing.draw(name, entry, batches(CATALOGUE, *entry.experiments, profile=profile), tmp_path)
-    assert found.files == [f"{name}.png", f"{name}.pdf", f"{name}.csv"]
-    with (tmp_path / "figures" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert rows
-    assert not any(math.isnan(float(row["y"])) for row in rows)
-    assert "P = 8. shards: 1, placement separate." in found.caption
-    assert ". v0 = 0.25, " in found.caption
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_without_its_runs_a_figure_says_so(name, tmp_path):
-    found = drawing.draw(name, CATALOGUE.figures[name], Ensemble([]), tmp_path)
-    assert found.files == []
-    assert found.caption.startswith("Not drawn: no run with")
-
-
-@pytest.mark.parametrize(
-    ("module", "experiment", "words"),
-    [
-        (vap_bound, "vap-bound", "0 are further away than v_t; the regret reaches 50% of the bound"),
-        (vap_price, "vap-floor", "Per computation 13.0 messages and 624 bytes, beside 10.0 and 700"),
-        (vap_floor, "vap-floor", "VAP 1.00 to 1.30 at latency .2 clock"),
-    ],
-)
-def test_captions_say_what_the_runs_say(module, experiment, words):
-    assert words in module.remarks(batches(CATALOGUE, experiment))
 
 
 def near():
