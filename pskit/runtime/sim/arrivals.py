@@ -19,17 +19,31 @@ Integers = npt.NDArray[np.int64]
 
 
 class Arrivals:
-    """The later arrivals of a fan; every event of it carries this object as its ``extra``."""
+    """The later arrivals of a fan; every event of it carries this object as its ``extra``.
 
-    __slots__ = ("_fields", "following")
+    Parameters
+    ----------
+    src : int
+    fields : iterators
+        Times, destinations, numbers and messages of all arrivals.
+    """
 
-    def __init__(self, *fields: Iterator[Any]) -> None:
-        self._fields = fields
-        self.following: Iterator[Event] = zip(*fields, repeat(self), strict=False)
+    __slots__ = ("_fields", "_src", "following")
+
+    def __init__(self, src: int, *fields: Iterator[Any]) -> None:
+        self._src, self._fields = src, fields
+        self.following: Iterator[Event] = self._events(*fields)
 
     def rest(self) -> Iterator[Event]:
         """What is still to come, without taking it."""
-        return zip(*map(copy, self._fields), repeat(self), strict=False)
+        return self._events(*map(copy, self._fields))
+
+    def _events(
+        self, times: Iterator[int], dsts: Iterator[int], numbers: Iterator[int], messages: Iterator[Any]
+    ) -> Iterator[Event]:
+        return zip(
+            times, repeat(DELIVER), dsts, repeat(self._src), numbers, messages, repeat(self), strict=False
+        )
 
 
 def first_of(times: Integers, dsts: Integers, src: int, numbers: Integers, messages: list[Any]) -> Event:
@@ -46,10 +60,9 @@ def first_of(times: Integers, dsts: Integers, src: int, numbers: Integers, messa
     """
     order = np.lexsort((dsts, times))
     arrivals = Arrivals(
+        src,
         iter(array("q", times[order].tobytes())),
-        repeat(DELIVER),
         iter(array("q", dsts[order].tobytes())),
-        repeat(src),
         iter(array("q", numbers[order].tobytes())),
         iter([messages[i] for i in order.tolist()]),
     )
