@@ -6,6 +6,9 @@ Ratings per second of SGD, rank 100, over the same ratings in the same order, te
   measured and not padded. A clock reads the rows that its ratings touch, works on copies, adds what changed;
 - *two raw kernels*: two threads, each over its own ratings with factors of its own, nothing shared;
 - *Hogwild*: the same two threads on one shared pair of factors, without locks;
+- *raw kernels and copies*: two raw kernels that, once a clock, pass the rows on as a parameter server with
+  messages has to, and do nothing else: cache to view, view to update, update into the server's table, table
+  to push, push into the cache. It is the limit of the first one, with a third process' work on two cores;
 - one raw kernel alone, so that one sees what a second thread is worth on this machine at this time.
 """
 
@@ -14,6 +17,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks._rounds import interleaved, load, ratio, seconds_together, spread
 from pskit.apps.kernels.mf import KERNELS
@@ -141,10 +145,31 @@ def raw(workers: int, shared: bool) -> Callable[[], float]:
     return epoch
 
 
+def copies() -> float:
+    """Seconds of an epoch of two threads that only pass the rows of each clock on."""
+
+    def pass_on(batches: list[Minibatch], rows: npt.NDArray[np.float32]) -> None:
+        for batch in batches:
+            n = len(batch.users) + len(batch.items)
+            cache, view, update, table, push = rows[:, :n]
+            np.copyto(view, cache)
+            np.subtract(view, cache, out=update)
+            np.add(table, update, out=table)
+            np.copyto(push, table)
+            np.copyto(cache, push)
+
+    rows = np.zeros((WORKERS, 5, USERS + ITEMS, RANK), np.float32)
+    rows.fill(0)  # memory that is there, so that nothing but copying is timed
+    calls = [partial(pass_on, share(worker).batches, rows[worker]) for worker in range(WORKERS)]
+    return seconds_together(*calls)
+
+
 def measure() -> list[Ratio]:
     """The ratios; target 3."""
     results = [load()]
-    through, two, hogwild, one = interleaved(live, raw(2, False), raw(2, True), raw(1, False))
+    through, two, hogwild, one, passing = interleaved(
+        live, raw(2, False), raw(2, True), raw(1, False), copies
+    )
     results.append(ratio("scaling probe: ratings/s, two raw kernels / one", [2 * s for s in one], two))
     million = sum(len(share(worker).triples.value) for worker in range(WORKERS)) / 1e6
     for what, seconds in (("live", through), ("two raw kernels", two), ("Hogwild", hogwild)):
@@ -152,4 +177,6 @@ def measure() -> list[Ratio]:
     for name, other, least in (("two raw kernels", two, SHARE_OF_RAW), ("Hogwild", hogwild, TIMES_HOGWILD)):
         what = f"ratings/s, live parameter server / {name}"
         results.append(ratio(what, other, through, f">= {least}", -least))
+    both = [a + b for a, b in zip(two, passing, strict=True)]
+    results.append(ratio("limit of it: raw kernels and a message's copies / two raw kernels", two, both))
     return results
