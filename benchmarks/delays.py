@@ -31,6 +31,8 @@ from pskit.runtime.children import METHOD, single_threaded
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.ring import Ring, RingReader, RingWriter, ring_bytes
 
+SECONDS = 15
+"""About what it takes on two idle cores."""
 LATENCY_NS = 1_000_000
 MEDIAN_US = 50.0
 

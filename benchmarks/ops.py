@@ -29,6 +29,8 @@ from pskit.console.bench import Ratio
 from pskit.core.layout import TableSpec
 from pskit.running import run
 
+SECONDS = 30
+"""About what it takes on two idle cores, with some peers installed."""
 PEERS: tuple[type[Peer], ...] = (MPI, Redis, Pipes, ZeroMQ, Ray)
 TIMES = {1: 2000, MANY: 50}
 """Operations in a row, by rows of each."""

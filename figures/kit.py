@@ -1,7 +1,7 @@
 """What figures share: what they are given, the look of each policy, and the sheet that they draw on."""
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -31,6 +31,9 @@ class Runs(Protocol):
 
     def select(self, **where: Any) -> "Runs":
         """Only the runs with these settings: app, fraction, step, policy, slack, preset, runtime, seed."""
+
+    def any_of(self, choices: Iterable[Mapping[str, Any]]) -> "Runs":
+        """The runs that at least one of the choices would `select`."""
 
     def has(self, **where: Any) -> bool:
         """Whether `select` would find a run."""

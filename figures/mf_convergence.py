@@ -14,6 +14,8 @@ NEAR: Ends = (0.66, 1.5)  # shows who converges sooner
 TICKS = {WIDE: (0.7, 1, 2, 5, 10, 20), NEAR: (0.7, 0.8, 0.9, 1, 1.2, 1.5)}
 BEYOND = 1e3  # a loss is drawn as far off as this
 STEPS = {0.1: 0.005, 0.01: 0.02}
+DASHED: Dashes = (0, (3.5, 1.8))
+BROAD = 3.2  # width of BSP's line: per clock ESSP's lies on it
 
 
 class Curve(NamedTuple):
@@ -33,7 +35,7 @@ class Curve(NamedTuple):
 
 def curves(*ssp_slacks: int) -> tuple[Curve, ...]:
     """BSP, SSP at three slacks, ESSP at the smallest and a large one."""
-    looks: tuple[tuple[float, Dashes], ...] = ((0.0, "-"), (0.5, (0, (5, 1))), (1.0, (0, (2, 1))))
+    looks: tuple[tuple[float, Dashes], ...] = ((0.0, "-"), (0.5, DASHED), (1.0, (0, (1.5, 1))))
     ssp = (Curve("ssp", s, place, dashes) for s, (place, dashes) in zip(ssp_slacks, looks, strict=True))
     return (
         Curve("bsp", 0, 0.5, "-"),
@@ -44,6 +46,15 @@ def curves(*ssp_slacks: int) -> tuple[Curve, ...]:
 
 
 SHOWN = {0.1: curves(8, 16, 48), 0.01: curves(8, 48, 64)}
+
+
+def shown(runs: Runs) -> Runs:
+    """The curves, each at the step of its minibatch."""
+    return runs.any_of(
+        {"fraction": fraction, "step": STEPS[fraction], "policy": curve.policy, "slack": curve.slack}
+        for fraction, those in SHOWN.items()
+        for curve in those
+    )
 
 
 def draw(runs: Runs, sheet: Sheet) -> None:
@@ -62,7 +73,7 @@ def draw(runs: Runs, sheet: Sheet) -> None:
         left.set(title=f"one clock = {percent(fraction)} of the data, step {step:g}", xlabel="clock")
         right.set(title="the same per emulated second, nearer", xlabel="emulated time, s")
         left.set_ylabel("training loss (log)")
-        right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=3)
 
 
 def remarks(runs: Runs) -> str:
@@ -104,6 +115,8 @@ def line(axes: Axes, panel: str, curve: Curve, x: Floats, losses: Floats, ends: 
         markersize=3,
         markevery=max(1, len(x) // 10),
         label=curve.label,
+        linewidth=BROAD if curve.policy == "bsp" else 1.4,
+        alpha=0.5 if curve.policy == "bsp" else 1.0,
         zorder=4 if curve.policy == "essp" else 3,
     )
     log_axis(axes, "y", TICKS[ends])

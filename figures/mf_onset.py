@@ -36,16 +36,28 @@ def draw(runs: Runs, sheet: Sheet) -> None:
 
 
 def remarks(runs: Runs) -> str:
-    """What BSP does at each minibatch and step, as far as it is run: the yardstick for the rest."""
+    """What BSP does at each minibatch and step, the yardstick for the rest, or that it is not run there."""
     found = []
     for fraction in (0.01, 0.1):
         for step in (0.005, 0.02):
-            chosen = {"fraction": fraction, "step": step, "policy": "bsp"}
-            if runs.has(**chosen):
-                rise = float(np.median([excursion(trace) for trace in runs.select(**chosen)]))
+            where = {"fraction": fraction, "step": step}
+            if not runs.has(**where):
+                continue
+            place = f"at {percent(fraction)}, step {step:g}"
+            if not runs.has(**where, policy="bsp"):
+                found.append(
+                    f"{place} BSP is not run: whether slack or step breaks SSP this profile cannot say"
+                )
+                continue
+            same = runs.select(**where, policy="bsp")
+            bad, rise = sum(trace.diverged() for trace in same), np.median([excursion(t) for t in same])
+            if bad:
+                found.append(f"{place} BSP diverges itself in {bad} of {len(same)} runs: the step breaks it")
+            else:
                 how = "stays smooth" if rise <= SHAKY else "does not stay smooth itself"
-                found.append(f"at {percent(fraction)}, step {step:g} BSP {how}")
-    return f"{'; '.join(found)}.".capitalize().replace(" bsp ", " BSP ") if found else ""
+                found.append(f"{place} BSP {how}")
+    text = "; ".join(found)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 def cell(axes: Axes, x: int, y: int, runs: Runs) -> tuple[int, float]:

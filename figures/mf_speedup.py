@@ -10,8 +10,9 @@ SLACK, STEP, TARGET_AT = 8, 0.005, 0.8
 
 
 def shown(runs: Runs) -> Runs:
-    """One step."""
-    return runs.select(step=STEP)
+    """One step and slack."""
+    others = [{"step": STEP, "policy": policy, "slack": SLACK} for policy in ("ssp", "essp")]
+    return runs.any_of([{"step": STEP, "policy": "bsp"}, *others])
 
 
 def draw(runs: Runs, sheet: Sheet) -> None:
@@ -43,9 +44,10 @@ def draw(runs: Runs, sheet: Sheet) -> None:
                     textcoords="offset points",
                     va="center",
                     fontsize=7,
+                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
                 )
                 sheet.record(percent(fraction), names[y], [unit], [middle], [low], [high])
-        axes.axvline(1, color="#222222", linestyle=DASHES, linewidth=0.8)
+        axes.axvline(1, color="#222222", linestyle=DASHES, linewidth=0.8, zorder=0.5)
         axes.set_yticks(range(len(PAIRS)), names)
         axes.set(ylim=(-0.5, len(PAIRS) - 0.5), xlabel="speed-up to the target loss")
         axes.set_title(f"one clock = {percent(fraction)} of the data")

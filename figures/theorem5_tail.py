@@ -7,6 +7,7 @@ from figures.kit import DASHES, LOOKS, Floats, Runs, Sheet
 from figures.tails import Levels, band, run_tail
 
 DELTA = 0.001
+CLOSE = 1.2  # the ratio of two levels between which there is no room for a name
 HALF = 200  # seeds that train; the same number of fresh ones tests
 
 
@@ -17,6 +18,11 @@ def draw(runs: Runs, sheet: Sheet) -> None:
         panel(axes, runs.select(policy=policy), policy, sheet)
         axes.set_ylabel("share of runs beyond x")
     grid[1, 0].set_xlabel("x: mean regret R/T, loss per read")
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    legend = sheet.figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    for handle in legend.legend_handles[:-1]:  # of either colour
+        handle.set_color("#777777")
+    legend.legend_handles[0].set_alpha(0.25)
 
 
 def panel(axes: Axes, runs: Runs, policy: str, sheet: Sheet) -> None:
@@ -40,18 +46,21 @@ def panel(axes: Axes, runs: Runs, policy: str, sheet: Sheet) -> None:
     bound = run_tail(train, x, DELTA)
     axes.plot(x, bound, color="#222222", linewidth=1.3, label="run-level bound and C0")
     sheet.record(look.name, "run-level bound", x.tolist(), bound.tolist())
+    before = 0.0
     for level, name in levels(runs):
         axes.axvline(level, color="#222222", linestyle=DASHES, linewidth=0.9)
+        beyond = level < CLOSE * before  # on the left the name would lie on the line before
         axes.annotate(
             f"{name}: {level / np.median(regret):.1f}x",
             (level, 1.0),
-            xytext=(-2, -2),
+            xytext=(2 if beyond else -2, -2),
             textcoords="offset points",
             fontsize=7,
             rotation=90,
-            ha="right",
+            ha="left" if beyond else "right",
             va="top",
         )
+        before = level
         sheet.record(look.name, f"level of {name}", [level], [1.0])
     axes.set_yscale("log")
     axes.set_xscale("log")
@@ -60,7 +69,6 @@ def panel(axes: Axes, runs: Runs, policy: str, sheet: Sheet) -> None:
     axes.set_title(
         f"{look.name}: median R/T {np.median(regret):.3f}; vertical lines: x below which a bound is vacuous"
     )
-    axes.legend(loc="lower left", fontsize=7.5)
 
 
 def survival(values: Floats, x: Floats) -> Floats:

@@ -25,7 +25,7 @@ def shown(runs: Runs) -> Runs:
 
 def draw(runs: Runs, sheet: Sheet) -> None:
     """A line per policy: what has been added so far, and per clock."""
-    grid = sheet.axes(2, 2, 5.1, sharex=True)
+    grid = sheet.axes(2, 2, 5.1, sharex="col")
     for (left, right), policy in zip(grid, POLICIES, strict=True):
         (batch,) = runs.select(policy=policy)
         so_far(left, batch.columns, batch.manifest["workers"], sheet, LOOKS[policy].name)
@@ -75,7 +75,7 @@ def per_clock(axes: Axes, columns: dict[str, Floats], workers: int, sheet: Sheet
         f"{who}, per clock", "change of Var(x_t), observed", middle.tolist(), (change / before).tolist()
     )
     axes.axhline(0, color="#444444", linewidth=0.7)
-    axes.set(title=f"{who}: per clock, over Var(x_t)", ylabel="share of the variance")
+    axes.set(title=f"{who}: per clock, over Var(x_t)", ylabel="share of the variance", xlim=(0, clocks))
 
 
 def stack(

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from figures.kit import DASHES, LOOKS, Runs, Sheet
+from figures.variances import iid_error, own_checkpoints
 from pskit.analysis.variance import checkpoints
 
 LIMIT = 4
@@ -15,13 +16,14 @@ IID = "#AA4499"
 def draw(runs: Runs, sheet: Sheet) -> None:
     """A column per policy: the curve, z-scores, the error of the iid law."""
     grid = sheet.axes(3, 2, 5.0, sharex=True, sharey="row", height_ratios=(2, 1.1, 1))
+    own = own_of_essp(runs)
     for column, policy in zip(grid.T, ("ssp", "essp"), strict=True):
         (batch,) = runs.select(policy=policy)
         look = LOOKS[policy]
         at = checkpoints(len(batch.columns["exact_var"]))
         curve(column[0], batch.columns, at, sheet, policy, len(batch.seeds))
-        scores(column[1], batch.columns, at, sheet, policy)
-        error(column[2], batch.columns, sheet, policy)
+        scores(column[1], batch.columns, at, at if policy == "ssp" else own, sheet, policy)
+        error(column[2], batch.columns, at, sheet, policy)
         column[0].set_title(f"{look.name}, s = {batch.config['ps']['slack']}")
         column[2].set_xlabel("t (reads)")
     for axes, label in zip(grid[:, 0], ("tr Cov(x_t)", "z-score", "iid / exact − 1"), strict=True):
@@ -29,7 +31,7 @@ def draw(runs: Runs, sheet: Sheet) -> None:
 
 
 def remarks(runs: Runs) -> str:
-    """Number of runs, and the error of the iid law."""
+    """Number of runs, the checkpoints that count once, and the error of the iid law."""
     said = []
     for policy in ("ssp", "essp"):
         (batch,) = runs.select(policy=policy)
@@ -37,8 +39,21 @@ def remarks(runs: Runs) -> str:
         at = checkpoints(len(columns["exact_var"]))
         wrong = columns["iid_var"][at] / columns["exact_var"][at] - 1
         worst, last = wrong[np.abs(wrong).argmax()], wrong[-1]
-        said.append(f"{LOOKS[policy].name} {worst:+.1%} at the worst checkpoint, {last:+.1%} at the last")
-    return f"{len(batch.seeds)} runs. Error of the iid law: {'; '.join(said)}."
+        t, everywhere = iid_error(columns)
+        place = int(np.abs(everywhere).argmax())
+        said.append(
+            f"{LOOKS[policy].name} {worst:+.1%} at the worst checkpoint (dots), {last:+.1%} at the last, "
+            f"{everywhere[place]:+.1%} at the worst t of all, {t[place]}"
+        )
+    common = [str(t) for t in at if t not in own_of_essp(runs)]
+    once = f"At t = {', '.join(common)} nothing differs yet between the policies: open, and counted once. "
+    return f"{len(batch.seeds)} runs. {once if common else ''}Error of the iid law: {'; '.join(said)}."
+
+
+def own_of_essp(runs: Runs) -> Any:
+    """Checkpoints at which ESSP's ensemble is not SSP's, which has the same noise."""
+    essp, ssp = (runs.select(policy=policy).column("exact_var") for policy in ("essp", "ssp"))
+    return own_checkpoints(essp, ssp)
 
 
 def curve(axes: Axes, columns: dict[str, Any], at: Any, sheet: Sheet, policy: str, runs: int) -> None:
@@ -68,14 +83,17 @@ def curve(axes: Axes, columns: dict[str, Any], at: Any, sheet: Sheet, policy: st
     axes.legend(loc="upper right")
 
 
-def scores(axes: Axes, columns: dict[str, Any], at: Any, sheet: Sheet, policy: str) -> None:
-    """All z-scores, and the limit of the claim."""
+def scores(axes: Axes, columns: dict[str, Any], at: Any, own: Any, sheet: Sheet, policy: str) -> None:
+    """All z-scores, open where they are not ``own``, and the limit of the claim."""
     look, mean = LOOKS[policy], columns["z_mean"][at]
     for i, score in enumerate(mean.T):
         label = "mean, each coordinate" if i == 0 else None
         axes.plot(at, score, ".", color="#999999", markersize=3, label=label)
         sheet.record(look.name, f"z of the mean, coordinate {i + 1}", at.tolist(), score.tolist())
-    axes.plot(at, columns["z_var"][at], look.marker, color=look.colour, markersize=3.5, label="tr Cov")
+    style: dict[str, Any] = {"marker": look.marker, "linestyle": "", "color": look.colour, "markersize": 3.5}
+    axes.plot(own, columns["z_var"][own], **style, label="tr Cov")
+    common = np.setdiff1d(at, own)
+    axes.plot(common, columns["z_var"][common], **style, markerfacecolor="white")
     sheet.record(look.name, "z of tr Cov", at.tolist(), columns["z_var"][at].tolist())
     for limit in (-LIMIT, LIMIT):
         axes.axhline(limit, color="#222222", linestyle=DASHES, linewidth=0.8)
@@ -84,12 +102,12 @@ def scores(axes: Axes, columns: dict[str, Any], at: Any, sheet: Sheet, policy: s
     axes.legend(loc="upper right", ncols=2, bbox_to_anchor=(1, 1.12))
 
 
-def error(axes: Axes, columns: dict[str, Any], sheet: Sheet, policy: str) -> None:
-    """How wrong the iid law is."""
-    exact = columns["exact_var"]
-    t = np.flatnonzero(exact > 0)[1:]
-    wrong = columns["iid_var"][t] / exact[t] - 1
+def error(axes: Axes, columns: dict[str, Any], at: Any, sheet: Sheet, policy: str) -> None:
+    """How wrong the iid law is, and the checkpoints on it."""
+    t, wrong = iid_error(columns)
     axes.plot(t, wrong, color=IID, linewidth=1)
+    here = np.isin(t, at)
+    axes.plot(t[here], wrong[here], ".", color=IID, markersize=4)
     axes.axhline(0, color="#222222", linewidth=0.7)
     axes.yaxis.set_major_formatter("{x:.0%}")
     sheet.record(LOOKS[policy].name, "iid / exact - 1", t.tolist(), wrong.tolist())

@@ -7,6 +7,7 @@ from matplotlib.ticker import PercentFormatter
 from figures.kit import DASHES, Runs, Sheet, shade
 
 LOWEST = 3e-3
+WINDOW = 20  # computations: so many views of one run
 APPS = {"absolute": "absolute loss, no noise", "huber": "Huber loss, noisy"}
 
 
@@ -30,15 +31,22 @@ def colours(runs: Runs) -> dict[float, tuple[float, float, float]]:
 
 
 def distances(axes: Axes, runs: Runs, name: str, sheet: Sheet) -> None:
-    """Distance over v_t of every view of every run; the smallest v0 on top."""
-    for order, (v0, colour) in enumerate(colours(runs).items()):
+    """Distance over v_t in windows of t: median, middle four fifths, and the largest of all runs."""
+    for v0, colour in colours(runs).items():
         every = runs.select(v0=v0).column("distance")
         t, label = np.arange(1, every.shape[1] + 1), f"v0 = {v0:g}"
-        axes.plot(
-            np.tile(t, len(every)), every.ravel(), ".", markersize=1.1, color=colour, zorder=3 - order / 10
-        )
-        axes.plot([], [], ".", markersize=7, color=colour, label=label)
+        windows = len(t) // WINDOW
+        views = every[:, : windows * WINDOW].reshape(len(every), windows, WINDOW).swapaxes(0, 1)
+        low, middle, high = np.quantile(views.reshape(windows, -1), (0.1, 0.5, 0.9), axis=1)
+        x = (np.arange(windows) + 0.5) * WINDOW
+        axes.fill_between(x, low, high, color=colour, alpha=0.3, linewidth=0)
+        axes.plot(x, middle, color=colour, linewidth=1.2, label=label)
+        largest = views.max(axis=(1, 2))
+        axes.plot(x, largest, ".", markersize=4, color=colour)
         sheet.record(f"distance, largest of all runs, {name}", label, t.tolist(), every.max(axis=0).tolist())
+        sheet.record(
+            f"distance in windows, {name}", label, x.tolist(), middle.tolist(), low.tolist(), high.tolist()
+        )
     axes.axhline(1.0, color="#222222", linestyle=DASHES, linewidth=0.9)
     axes.annotate("v_t: nothing may be above", (1.0, 1.0), (-2, 3), xycoords=("axes fraction", "data"),
                   textcoords="offset points", ha="right", fontsize=7)  # fmt: skip

@@ -75,4 +75,13 @@ def remarks(runs: Runs) -> str:
         for policy, sides in (("VAP", found.vap), ("ESSP", found.essp)):
             values = [floor(side).value for side in sides]
             said.append(f"{policy} {min(values):.2f} to {max(values):.2f} at {name}")
-    return f"Floors: {'; '.join(said)}."
+    return f"Floors: {'; '.join(said)}. {bars(runs)}"
+
+
+def bars(runs: Runs) -> str:
+    """How many seeds each panel has, as one has no interval."""
+    panels = [runs.select(step=STEP, latency=latency) for latency in LATENCIES]
+    panels.append(runs.select(step=LARGE_STEP))
+    counts = [len({int(seed) for seed in same.column("seed")}) for same in panels]
+    text = f"Seeds: {', '.join(map(str, counts))} from left to right"
+    return f"{text}; of one seed there is no interval, so no bar." if 1 in counts else f"{text}."

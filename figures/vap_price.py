@@ -37,7 +37,7 @@ def draw(runs: Runs, sheet: Sheet) -> None:
     second.set(ylim=(0, workers * 1.08), title="computations in flight", ylabel="mean over the run")
     second.annotate("serial", (1.0, 1), (-2, 3), ha="right", fontsize=7, xycoords=("axes fraction", "data"),
                     textcoords="offset points")  # fmt: skip
-    traffic(third, vap, sheet)
+    traffic(third, vap, runs.select(policy="essp"), sheet)
 
 
 def line(axes: Axes, runs: Runs, column: str, name: str, sheet: Sheet) -> None:
@@ -50,8 +50,8 @@ def line(axes: Axes, runs: Runs, column: str, name: str, sheet: Sheet) -> None:
     axes.set_xlabel("threshold v0")
 
 
-def traffic(axes: Axes, runs: Runs, sheet: Sheet) -> None:
-    """Messages per computation, stacked by kind, beside those of the protocol itself."""
+def traffic(axes: Axes, runs: Runs, essp: Runs, sheet: Sheet) -> None:
+    """Messages per computation, stacked by kind, beside those of the protocol itself and all of ESSP's."""
     values = runs.values("v0")
     at, bottom = np.arange(len(values)), np.zeros(len(values))
     for kind, (words, colour) in KINDS.items():
@@ -64,8 +64,12 @@ def traffic(axes: Axes, runs: Runs, sheet: Sheet) -> None:
         at, own, color="#222222", linestyle=DASHES, linewidth=1.1, label="beside them: the protocol's own"
     )
     sheet.record("messages of the protocol per computation", "all", values, own.tolist())
+    other = float(np.median(essp.column("messages")))
+    style = {"color": "#222222", "markerfacecolor": "white", "markersize": 4}
+    axes.plot(at, np.full(len(at), other), LOOKS["essp"].marker, **style, label="ESSP's, all that it has")
+    sheet.record("messages of ESSP per computation", "all", values, [other] * len(values))
     axes.set_xticks(at, [f"{v0:g}" for v0 in values])
-    axes.set(ylim=(0, 1.95 * bottom.max()), xlabel="threshold v0", title="messages to enforce it",
+    axes.set(ylim=(0, 2.1 * bottom.max()), xlabel="threshold v0", title="messages to enforce it",
              ylabel="messages per computation")  # fmt: skip
     axes.legend(loc="upper left", fontsize=6.5, labelspacing=0.25, reverse=True)
 

@@ -4,6 +4,7 @@ Exit codes: 0 fine; 1 a failed audit, a fault of an application or an unforeseen
 diverged; 4 a process of a live run died; 130 interrupted.
 """
 
+import contextlib
 import functools
 import json
 import os
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 FAILED, WRONG_INPUT, DIVERGED, PROCESS_DIED, INTERRUPTED = 1, 2, 3, 4, 130
 
 app = typer.Typer(
-    help="A parameter-server laboratory: BSP, SSP, ESSP and ASP on an emulated cluster.",
+    help="A parameter-server laboratory: BSP, SSP, ESSP, ASP and VAP on an emulated cluster.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -42,6 +43,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(function)
     def guarded(*args: Any, **options: Any) -> None:
         failure: BaseException
+        hint = "" if options["debug"] else " (--debug shows the traceback)"
+        look_in_this_folder()
         try:
             function(*args, **options)
             return
@@ -54,15 +57,26 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         except RunFailed as error:
             failure, message, code = error, f"error: {error}", PROCESS_DIED
         except AppError as error:
-            failure, message, code = error, f"error: {error}", FAILED
+            failure, message, code = error, f"error: {error}{hint}", FAILED
         except (RuntimeError, OSError, MemoryError) as error:
-            failure, message, code = error, f"error: {type(error).__name__}: {error}", FAILED
+            failure, message, code = error, f"error: {type(error).__name__}: {error}{hint}", FAILED
         if options["debug"]:
             traceback.print_exception(failure)
         typer.echo(message, err=True)
         raise typer.Exit(code)
 
     return app.command()(guarded)
+
+
+def look_in_this_folder() -> None:
+    """Let ``module:Class`` be found in the working folder, which a console script does not look in.
+
+    Last of all places: a file there that is called like a module of Python's own takes nobody's place.
+    """
+    with contextlib.suppress(OSError):  # the folder may have gone
+        folder = os.getcwd()
+        if folder not in sys.path:
+            sys.path.append(folder)
 
 
 @command
@@ -91,8 +105,6 @@ def run(
     from pskit.console.tables import print_summary
 
     cfg = pskit.load_config(config, overrides or ())
-    if ":" in cfg.app.name:
-        sys.path.insert(0, str(Path.cwd()))  # a console script does not look there, as `python -m` does
     folder = out or default_folder(config, cfg)
     before = stored_manifest(folder)
     try:
@@ -253,13 +265,20 @@ def bench(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Run benchmarks: each prints ratios of things measured in one run."""
-    from pskit.console.bench import as_json, choose, measure
+    """Run benchmarks: each prints ratios of things measured in one run.
+
+    A target is what this project promises of a ratio on two idle cores. A busy machine misses targets: first
+    comes how busy it is. All of them take some minutes.
+    """
+    from pskit.console.bench import as_json, choose, duration, measure, showing_time
 
     results = {}
-    for name, path in choose(names or ()).items():
+    chosen = choose(names or ())
+    typer.echo(f"{', '.join(chosen)}: about {duration(chosen.values()):.0f} s on two idle cores", err=True)
+    for name, path in chosen.items():
         typer.echo(name)
-        results[name] = ratios, seconds = measure(path)
+        with showing_time(Console(stderr=True), name, duration([path])):
+            results[name] = ratios, seconds = measure(path)
         for ratio in ratios:
             verdict = {None: "", True: "  met", False: "  MISSED"}[ratio.met]
             target = f"  target {ratio.target}" if ratio.target else ""

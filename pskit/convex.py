@@ -24,7 +24,8 @@ from pskit.analysis.gamma import Steps, run_moments
 from pskit.analysis.trace import Trace
 from pskit.apps import make_app
 from pskit.config import Config
-from pskit.errors import InputError
+from pskit.config.arguments import as_config, as_count, as_list
+from pskit.errors import InputError, wrong_argument
 from pskit.running import run
 from pskit.runtime.live.starting import starting
 
@@ -54,6 +55,8 @@ class ConvexRun(Steps):
     """
 
     def __init__(self, trace: Trace, comparator: str = "run", slack: int | None = None) -> None:
+        if not isinstance(trace, Trace):
+            raise wrong_argument("measure(trace)", "a trace, such as pskit.run(cfg) gives", trace)
         self.__dict__.update(vars(trace.steps(slack)))
         cfg = Config(**trace.config)
         terms = make_app(cfg.app.name).terms(cfg)
@@ -64,6 +67,12 @@ class ConvexRun(Steps):
         self.fresh = terms.gradients(self.x[:-1])
         final = trace.in_one_line()
         self.final_error = float(np.abs(self.x[-1] - final).max() / max(1.0, float(np.abs(final).max())))
+
+    def __repr__(self) -> str:
+        return (
+            f"<ConvexRun: seed {self.seed}, {self.workers} workers x {self.clocks} clocks, "
+            f"slack {self.slack}, {self.dim} unknowns, R/T = {self.mean_regret:.4g}>"
+        )
 
     @property
     def mean_regret(self) -> float:
@@ -112,6 +121,11 @@ class Ensemble:
 
     def __len__(self) -> int:
         return len(self.runs)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Ensemble of {len(self)} runs, the first {self.first!r}>" if self.runs else "<Ensemble: empty>"
+        )
 
     def each(self, measure: Callable[[ConvexRun], Any]) -> npt.NDArray[Any]:
         """A number or an array of every run, (N, ...)."""
@@ -238,8 +252,16 @@ def ensemble(
     ValueError
         On an unequal number of seeds.
     """
-    schedule = list(seeds)
-    noise: list[int | None] = [None] * len(schedule) if noise_seeds is None else list(noise_seeds)
+    if not isinstance(configs, Mapping):
+        raise wrong_argument("ensemble(configs)", 'a dict of configs, such as {"ssp": cfg}', configs)
+    for key, cfg in configs.items():
+        as_config(f"ensemble(configs), key {key!r}", cfg)
+    as_count("ensemble(configs, jobs=...)", jobs)
+    numbers = "whole numbers, such as range(5)"
+    schedule = as_list("ensemble(configs, seeds)", numbers, seeds)
+    noise: list[int | None] = [None] * len(schedule)
+    if noise_seeds is not None:
+        noise = as_list("ensemble(configs, noise_seeds=...)", numbers, noise_seeds)
     if not schedule or len(noise) != len(schedule):
         raise ValueError(
             f"got {len(schedule)} seeds and {len(noise)} noise_seeds; they must be as many, not 0"

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pskit.analysis.trace import Trace
 from pskit.apps import make_app
 from pskit.config import Config
+from pskit.config.explain import Origin
 from pskit.errors import AppError, InputError, RunFailed
 from pskit.running import assembled
 from pskit.runtime.base import Execution
@@ -18,7 +19,7 @@ from pskit.runtime.replay import Differs, Record, Replay, first_difference, firs
 from pskit.trace.hashing import code_fingerprint
 from pskit.trace.machine import machine, versions
 from pskit.trace.recorder import Recorder
-from pskit.trace.store import RunFolder, check_target, open_run, write_run
+from pskit.trace.store import MANIFEST, RunFolder, as_folder, check_target, open_run, write_run
 
 
 class Replayed(NamedTuple):
@@ -84,10 +85,11 @@ def replay(path: str | Path, out: str | Path | None = None, *, force: bool = Fal
     """
     if out is not None:
         check_target(out, force)
-    folder, cfg, _ = _opened(Path(path))
+    path = as_folder(path)
+    folder, cfg, _ = _opened(path)
     with starting(type(cfg).__module__, cfg.app.name.partition(":")[0]) as context:
         line, far_end = context.Pipe(duplex=False)
-        process = context.Process(target=_in_child, args=(far_end, Path(path)), daemon=True)
+        process = context.Process(target=_in_child, args=(far_end, path), daemon=True)
         process.start()
     far_end.close()
     try:
@@ -124,13 +126,13 @@ def open_replay(path: str | Path) -> Replay:
     InputError
         See `replay`.
     """
-    return _made(*_opened(Path(path))[1:])
+    return _made(*_opened(as_folder(path))[1:])
 
 
 def _opened(path: Path) -> tuple[RunFolder, Config, Record]:
     folder = open_run(path, verify=True)
     record = Record(str(path), folder.manifest, folder)
-    cfg = Config(**folder.manifest["config"])
+    cfg = Config.from_tree(folder.manifest["config"], Origin(str(path / MANIFEST)))
     if cfg.fingerprint() != folder.manifest["fingerprint"]:
         raise InputError(
             f"{path}: the config in manifest.json is not that of the run, key 'fingerprint' is of another one"

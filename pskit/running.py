@@ -7,7 +7,10 @@ from typing import Any
 
 from pskit.analysis.trace import Trace
 from pskit.apps import make_app
+from pskit.apps.awaiting import nothing_unawaited
 from pskit.config import Config
+from pskit.config.arguments import as_config, as_count
+from pskit.errors import wrong_argument
 from pskit.runtime.base import Execution, Report, check_gate, runtime_named
 from pskit.runtime.guard import Guarded
 from pskit.runtime.memory import check_memory, peak_bytes
@@ -54,19 +57,29 @@ def run(
     RunFailed
         A process of a live run died or could not go on; nothing is written.
     KeyboardInterrupt
-        After the trace so far was written, marked ``interrupted``. A live run that had not begun leaves none.
+        After the trace so far was written, marked ``interrupted``: the run stops between two events, so once
+        the kernel or the objective that is at work has ended. A second one breaks off at once, and leaves
+        none; nor does a run that had not begun.
     """
+    as_config("run(cfg)", cfg)
+    if threads is not None:
+        as_count("run(cfg, threads=...)", threads)
+    if progress is not None and not callable(progress):
+        raise wrong_argument("run(cfg, progress=...)", "a function of three arguments", progress)
     if out is not None:
         check_target(out, force)
     started = time.perf_counter()
     app = Guarded(make_app(cfg.app.name), cfg.app.name)
+    working = cfg.workers * app.working_bytes(cfg)
+    check_memory(working)  # first, as data of that size are made where the tables are named
     layout = app.layout(cfg)
     runtime = runtime_named(cfg.run.runtime)
-    check_gate(cfg, runtime, layout)
-    estimate = runtime.estimate_bytes(cfg, layout) + cfg.workers * app.working_bytes(cfg)
+    check_gate(cfg, runtime, app, layout)
+    estimate = runtime.estimate_bytes(cfg, layout) + working
     check_memory(estimate)
     about = described(cfg, app)  # now: a fault there must not cost a finished run
-    execution = runtime.execute(cfg, app, layout, threads, _reporter(progress, cfg))
+    with nothing_unawaited(cfg.app.name):
+        execution = runtime.execute(cfg, app, layout, threads, _reporter(progress, cfg))
     seconds = time.perf_counter() - started
     manifest, columns, tables = assembled(cfg, execution, seconds, estimate, about)
     if out is not None:

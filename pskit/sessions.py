@@ -22,14 +22,16 @@ from pskit.analysis.trace import Trace
 from pskit.apps import make_app
 from pskit.apps.base import Table, Worker
 from pskit.config import Config
+from pskit.config.arguments import as_config, as_list
 from pskit.core.client import NonFiniteUpdate
 from pskit.core.layout import Layout, TableSpec
 from pskit.core.policies import policy_class
-from pskit.errors import InputError
+from pskit.errors import InputError, wrong_argument
 from pskit.running import assembled
 from pskit.runtime.base import runtime_named
 from pskit.runtime.guard import Guarded
 from pskit.runtime.memory import check_memory
+from pskit.runtime.session.held import Held
 from pskit.runtime.session.puppets import BARE, Hosted
 from pskit.runtime.session.real import RealCluster
 from pskit.runtime.session.virtual import VirtualCluster
@@ -110,8 +112,8 @@ class Hand:
         Its id.
     """
 
-    def __init__(self, opened: Callable[[], Any], number: int) -> None:
-        self._opened, self.number = opened, number
+    def __init__(self, held: Held, number: int) -> None:
+        self._held, self.number = held, number
 
     def __repr__(self) -> str:
         return f"<worker {self.number}>"
@@ -123,7 +125,7 @@ class Hand:
 
     @property
     def _ps(self) -> Worker:
-        ps: Worker = self._opened().puppet(self.number).ps
+        ps: Worker = self._held.cluster.puppet(self.number).ps
         return ps
 
     def table(self, name: str) -> HandTable:
@@ -145,7 +147,8 @@ class Hand:
 
     def _call(self, call: Coroutine[Any, Any, Any]) -> Any:
         try:
-            return self._opened().call(self.number, call)
+            with self._held.turn() as cluster:
+                return cluster.call(self.number, call)
         except NonFiniteUpdate as error:
             raise InputError(str(error)) from None
         finally:
@@ -164,14 +167,13 @@ class Session(Hand):
     def __init__(
         self, cfg: Config, hands: tuple[int, ...], cluster: Any, alone: bool, out: Path | None
     ) -> None:
-        super().__init__(self._open, hands[0])
-        self._cluster: Any = cluster
+        super().__init__(Held(cluster), hands[0])
         self.cfg, self.hands = cfg, hands
         self._alone, self._out = alone, out
         self._began = time.perf_counter()
 
     def __repr__(self) -> str:
-        if self._cluster is None:
+        if not self._held.is_open:
             return "<session: closed>"
         return f"<session: {self.now:g} s emulated, workers {list(self.hands)} in your hands>"
 
@@ -182,17 +184,17 @@ class Session(Hand):
                 f"worker {number} is not in your hands, those are {list(self.hands)}; name it in "
                 "session(cfg, workers=...)"
             )
-        return Hand(self._open, number)
+        return Hand(self._held, number)
 
     @property
     def now(self) -> float:
         """Emulated seconds since the start."""
-        return float(self._open().now * 1e-9)
+        return float(self._held.cluster.now * 1e-9)
 
     @property
     def clocks(self) -> list[int]:
         """Finished clocks of every worker, in your hands or not."""
-        clocks: list[int] = self._open().clocks()
+        clocks: list[int] = self._held.cluster.clocks()
         return clocks
 
     def sleep(self, duration: str) -> None:
@@ -201,7 +203,8 @@ class Session(Hand):
             nanoseconds = parse_time(duration)
         except ValueError as error:
             raise InputError(f"sleep({duration!r}): {error}") from None
-        self._open().sleep(nanoseconds)
+        with self._held.turn() as cluster:
+            cluster.sleep(nanoseconds)
 
     def close(self) -> Trace | None:
         """Leave, end everything, and give the trace; a second call does nothing.
@@ -209,19 +212,20 @@ class Session(Hand):
         Where no worker runs an application, everything that is under way arrives first. Otherwise the run
         stops as it is, and its trace is marked ``interrupted``.
         """
-        cluster, self._cluster = self._cluster, None
-        if cluster is None:
+        if not self._held.is_open:
             return None
-        try:
-            for worker in self.hands:
-                cluster.leave(worker)
-            execution = cluster.finish(self._alone)
-            seconds = time.perf_counter() - self._began
-            manifest, columns, tables = assembled(self.cfg, execution, seconds, None, {"data": "a session"})
-            for name in ("views", "gradients"):  # what your hands do is no step of the application
-                columns.pop(name, None)
-        finally:
-            cluster.close()
+        with self._held.turn() as cluster:
+            try:
+                for worker in self.hands:
+                    cluster.leave(worker)
+                execution = cluster.finish(self._alone)
+                seconds = time.perf_counter() - self._began
+                about = {"data": "a session"}
+                manifest, columns, tables = assembled(self.cfg, execution, seconds, None, about)
+                for name in ("views", "gradients"):  # what your hands do is no step of the application
+                    columns.pop(name, None)
+            finally:
+                self._held.end()
         if self._out is not None:
             write_run(
                 self._out, config_toml=self.cfg.to_toml(), manifest=manifest, columns=columns, tables=tables
@@ -236,14 +240,8 @@ class Session(Hand):
     ) -> None:
         if error is None:
             self.close()
-        elif self._cluster is not None:
-            cluster, self._cluster = self._cluster, None
-            cluster.close()
-
-    def _open(self) -> Any:
-        if self._cluster is None:
-            raise InputError("this session is closed")
-        return self._cluster
+        else:
+            self._held.end_after_call()
 
 
 def session(
@@ -282,14 +280,17 @@ def session(
     Notes
     -----
     A GET that can never return raises `Blocked`, which says whom it would wait for, and the session goes on.
-    So it does after Ctrl-C.
+    So it does after Ctrl-C; a second one while the call has not stopped yet closes the session. It has one
+    call at a time, from whatever thread. A session that nobody refers to any more ends by itself.
     """
-    hands = tuple(dict.fromkeys(workers))
-    if not hands or any(w not in range(cfg.workers) for w in hands):
+    as_config("session(cfg)", cfg)
+    given = as_list("session(cfg, workers=...)", "ids of workers, such as (0,)", workers)
+    if not given or any(w not in range(cfg.workers) for w in given):
         raise InputError(
-            f"workers = {list(workers)!r}: a session has one or more of the workers 0 to {cfg.workers - 1} "
+            f"workers = {given!r:.60}: a session has one or more of the workers 0 to {cfg.workers - 1} "
             "of its config in its hands"
         )
+    hands = tuple(dict.fromkeys(given))
     if policy_class(cfg.ps.policy).gated:
         raise InputError(
             f"ps.policy = {cfg.ps.policy!r}: its computations start when an arbiter lets them; a session has "
@@ -306,8 +307,10 @@ def session(
         cfg = _with_tables(cfg, tables)
     hosted = Hosted(make_app(cfg.app.name), hands)
     guarded = Guarded(hosted, cfg.app.name)
+    working = cfg.workers * guarded.working_bytes(cfg)
+    check_memory(working)  # first, as in `run`
     layout = guarded.layout(cfg)
-    check_memory(runtime_named(cfg.run.runtime).estimate_bytes(cfg, layout))
+    check_memory(runtime_named(cfg.run.runtime).estimate_bytes(cfg, layout) + working)
     cluster: Any
     if cfg.run.runtime == "live":
         cluster = RealCluster(cfg, hosted, layout, hands)
@@ -319,9 +322,14 @@ def session(
 
 def _with_tables(cfg: Config, tables: Iterable[TableSpec]) -> Config:
     """``cfg`` with an application that has these tables and does nothing."""
+    expected = 'TableSpec, such as [TableSpec("w", 10, 4)]'
+    if isinstance(tables, TableSpec):
+        raise wrong_argument("session(cfg, tables)", f"a list of {expected}", tables)
     try:
-        named = Layout(tables).tables
-    except (TypeError, ValueError) as error:
+        named = Layout(as_list("session(cfg, tables)", expected, tables)).tables
+    except InputError:
+        raise
+    except ValueError as error:
         raise InputError(f"tables: {error}") from None
     tree = cfg.to_dict()
     options = {"tables": [list(table) for table in named]}

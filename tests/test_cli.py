@@ -1,6 +1,8 @@
 """The command line end to end, with a small application of the user's own."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,8 @@ from pskit import cli
 from pskit.config import load_config
 
 APP = '''
+import signal
+
 import numpy as np
 from pskit import TableSpec
 
@@ -41,7 +45,7 @@ class Interrupted(Toy):
     def objective(self, tables):
         self.calls = getattr(self, "calls", 0) + 1
         if self.calls == 4:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         return super().objective(tables)
 
 
@@ -152,8 +156,10 @@ def test_a_fault_of_the_application_ends_with_1_and_one_paragraph(folder, debug)
     result = pskit_command("run", "toy.toml", *name, "--out", "a")
     assert result.exit_code == 1
     last = result.stderr.strip().splitlines()[-1]
-    where = "application 'toy_application:Exits': work() failed, worker 0 at clock 1: SystemExit: 0"
-    assert last == f"error: {where}"
+    what = "application 'toy_application:Exits': work() failed, worker 0 at clock 1: SystemExit: 0"
+    line = 1 + APP[: APP.index("raise SystemExit")].count("\n")
+    hint = "" if debug else " (--debug shows the traceback)"
+    assert last == f"error: {what} (toy_application.py, line {line}, in work){hint}"
     assert ("Traceback" in result.stderr) == debug
     assert not Path("a").exists()
 
@@ -285,6 +291,76 @@ def test_comparing_a_run_with_itself(folder) -> None:
     assert [line.split()[-1] for line in result.stdout.splitlines() if "hash" in line] == ["yes", "yes"]
 
 
+POLICY = """
+from pskit.core.policies import ESSP
+
+
+class Own(ESSP):
+    name = "own"
+"""
+
+
+def test_a_policy_of_ones_own_is_found_in_the_working_folder_by_every_command(folder, tmp_path) -> None:
+    Path("toy_policy.py").write_text(POLICY)
+    Path("toy.toml").write_text(CONFIG + "ps.policy = 'toy_policy:Own'\n")
+    command = [sys.executable, "-c", "import sys; sys.path.pop(0); from pskit.cli import main; main()"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(pskit.__file__).parents[1]), "COLUMNS": "80"}
+
+    def done(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        ended = subprocess.run([*command, *arguments], capture_output=True, text=True, env=environment)
+        assert ended.returncode == code, ended.stderr
+        return ended
+
+    done("run", "toy.toml", "--out", "a", "--quiet")
+    done("audit", "a")
+    done("report", "a")
+    done("compare", "a", "a")
+    Path("elsewhere").mkdir()
+    ended = subprocess.run(
+        [*command, "run", "../toy.toml"], capture_output=True, text=True, env=environment, cwd="elsewhere"
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.startswith('error: ../toy.toml, line 3: ps.policy = "toy_policy:Own": no policy')
+    assert "modules are looked for where Python does (PYTHONPATH), then in the working folder" in ended.stderr
+
+
+def test_the_working_folder_is_the_last_place_to_look_in(folder, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "path", ["first"])
+    pskit_command("report", "nowhere")
+    pskit_command("report", "nowhere")
+    assert sys.path == ["first", str(folder)]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("app.data=nope.csv", "error: app.data = \"nope.csv\": no ratings file 'nope.csv'"),
+        (
+            "app.data=bad.csv",
+            "error: app.data = \"bad.csv\": ratings file 'bad.csv', line 2: the item id 'x'",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_names_its_key(folder, given, message) -> None:
+    Path("bad.csv").write_text("1,2,3\n1,x,3\n")
+    result = pskit_command("run", "toy.toml", "--set", "app.name=mf", "--set", given, "--out", "a")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(message)
+    assert not Path("a").exists()
+
+
+def test_losses_side_by_side_are_those_of_evaluated_clocks(folder) -> None:
+    for name, every in (("often", 1), ("seldom", 4)):
+        done = pskit_command("run", "toy.toml", "--set", f"run.eval_every={every}", "--out", name, "--quiet")
+        assert done.exit_code == 0
+    table = pskit_command("compare", "often", "seldom").stdout.split("loss at clock")[1].split("identical")[0]
+    rows = [line.split() for line in table.splitlines() if line.strip()[:1].isdigit()]
+    assert [int(row[0]) for row in rows] == [0, 4, 8, 12]
+    assert all(one == other for _, one, other in rows)
+    report = pskit_command("report", "seldom").stdout
+    assert re.search(r"^evaluations +4, the last at clock 12$", report, re.MULTILINE)
+
+
 def test_doctor() -> None:
     result = pskit_command("doctor")
     assert result.exit_code == 0
@@ -297,6 +373,8 @@ BENCHMARK = '''
 """Two numbers."""
 
 from pskit.console.bench import Ratio
+
+SECONDS = 7
 
 
 def measure():
@@ -313,6 +391,7 @@ def test_bench(folder, monkeypatch) -> None:
     result = pskit_command("bench", "two", "--json", "out.json")
     assert result.exit_code == 0, result.stderr
     assert "one / other: 2 (1.5 to 2.5)  target >= 1.8  met" in result.stdout
+    assert result.stderr == "two: about 7 s on two idle cores\n"
     ratios = json.loads(Path("out.json").read_text())["benchmarks"]["two"]["ratios"]
     assert [ratio["value"] for ratio in ratios] == [2.0, 0.5]
     assert "one / other" in pskit_command("bench").stdout

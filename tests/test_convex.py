@@ -11,6 +11,7 @@ import pytest
 
 import pskit
 import theory
+from pskit.apps import make_app
 from pskit.convex import ensemble, measure
 from pskit.errors import InputError
 
@@ -57,6 +58,41 @@ def test_the_ladder_of_pathwise_bounds(app, comparator):
             assert levels["R_reference"] <= levels["C3"] + 1e-12
         assert levels["R"] == pytest.approx(run.mean_regret, rel=1e-12)
         assert run.final_error < 1e-14
+
+
+DATA = {
+    "one row twice": "1 1 2 3\n-1 1 2 3\n",
+    "a column twice": "1 2 2\n-1 1 1\n-1 -3 -3\n1 -1 -1\n",
+    "large targets": "1e140 1 2\n-1e140 2 1\n",
+    "small features": "1 1e-140 0\n-1 2e-140 1e-140\n-1 -1e-140 -3e-140\n1 -1e-140 2e-140\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("app", "data"),
+    [(app, data) for app in ("absolute", "huber") for data in DATA]
+    + [("logistic", data) for data in DATA if data != "large targets"],
+)
+def test_runs_on_data_of_all_kinds_are_measured(app, data, tmp_path):
+    file = tmp_path / "samples.txt"
+    file.write_text(DATA[data])
+    cfg = pskit.Config(
+        app={"name": app, "data": str(file), "clocks": 12, "schedule": "inverse-sqrt-t"},
+        ps=POLICIES["essp"],
+        cluster={"clients": 3},
+    )
+    run = pskit.run(cfg, threads=1)
+    for comparator in ("run", "population"):
+        one = measure(run, comparator)
+        rng = np.random.default_rng(0)
+        terms = make_app(app).terms(cfg)
+        if comparator == "run":  # no point nearby has a smaller sum
+            size = np.abs(one.x_star).max() * 1e-3
+            near = [terms.values(one.x_star + size * rng.normal(size=one.dim)).sum() for _ in range(20)]
+            assert min(near) >= one.f_star.sum() * (1 - 1e-12)
+        levels = one.levels()
+        ladder = [levels[name] for name in ("R", "C0", "C1", "C2")]
+        assert all(a <= b + 1e-9 * abs(b) for a, b in pairwise(ladder))
 
 
 def test_the_certificate_is_the_regret_where_terms_are_linear_between_view_and_minimiser(apps):

@@ -1,11 +1,14 @@
 """Sessions, in virtual and in real time: what calls return, whom they wait for, and that nothing is left."""
 
+import contextlib
+import gc
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -203,6 +206,117 @@ def test_an_interrupted_call_of_real_time_leaves_everything_in_order():
         timer.join()
         assert ps.table("x").get(0).shape == (1,)
         assert pskit.audit(ps.close()).ok
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_a_second_ctrl_c_closes_the_session(runtime):
+    def press_twice():
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    ps = pskit.session(config(runtime), SPECS)
+    t = ps.table("w")
+    with pytest.raises(KeyboardInterrupt):
+        ps.compute(press_twice)
+    assert repr(ps) == "<session: closed>"
+    with pytest.raises(pskit.InputError, match="this session is closed"):
+        t.get(0)
+    assert ps.close() is None
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_a_session_has_one_call_at_a_time(runtime):
+    said = []
+
+    def another():
+        for call in (lambda: t.get(0), lambda: t.inc(0, 1), ps.clock, lambda: ps.sleep("1s"), ps.close):
+            try:
+                call()
+            except pskit.InputError as error:
+                said.append(str(error))
+        said.append(ps.now)  # to look is no call
+
+    def meanwhile():
+        thread = threading.Thread(target=another, name="the other")
+        thread.start()
+        thread.join()
+        with pytest.raises(pskit.InputError, match="this session is in a call already: a session has one"):
+            t.get(0)
+
+    with pskit.session(config(runtime, clients=1), SPECS) as ps:
+        t = ps.table("w")
+        ps.compute(meanwhile)
+        *refused, now = said
+        assert len(refused) == 5
+        assert all(
+            "is in a call of the thread 'MainThread': a session has one call" in one for one in refused
+        )
+        assert now >= 0
+        thread = threading.Thread(target=t.inc, args=(0, 2))  # one after the other, any thread may call
+        thread.start()
+        thread.join()
+        assert t.get(0).tolist() == [2, 2]
+        ps.clock()
+        assert pskit.audit(ps.close()).ok
+
+
+def test_an_error_ends_the_session_once_the_call_of_another_thread_is_over():
+    begun, results = threading.Event(), []
+
+    def work(ps):
+        t = ps.table("w")
+
+        def kernel():
+            begun.set()
+            return 5
+
+        results.append(ps.compute(kernel, cost=0))
+        with contextlib.suppress(pskit.InputError):  # it is closed, or is being closed
+            while True:
+                t.inc(0, 1)
+
+    ps = pskit.session(config("sim", clients=1), SPECS)
+    thread = threading.Thread(target=work, args=(ps,))
+    thread.start()
+    begun.wait()
+    with pytest.raises(ZeroDivisionError), ps:
+        raise ZeroDivisionError
+    thread.join()
+    assert results == [5]
+    with pytest.raises(pskit.InputError, match="this session is closed"):
+        ps.clock()
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_an_abandoned_session_ends_by_itself(runtime):
+    def use():
+        table = pskit.session(config(runtime), SPECS).table("w")
+        assert table.get(3).tolist() == [0, 0]  # the table alone keeps the session open
+        assert (len(multiprocessing.active_children()) > 0) == (runtime == "live")
+        return weakref.ref(table._call.__self__._held.cluster)
+
+    cluster = use()
+    assert not multiprocessing.active_children()
+    gc.collect()
+    assert cluster() is None
+
+
+def test_a_session_that_is_open_at_the_end_of_python_ends_with_it():
+    code = (
+        "import multiprocessing, pskit\n"
+        "cfg = pskit.Config(cluster={'clients': 2}, run={'runtime': 'live', 'time_scale': 0.005})\n"
+        "ps = pskit.session(cfg, [pskit.TableSpec('w', 4, 2)])\n"
+        "ps.table('w').get(0)\n"
+        "print(*(p.pid for p in multiprocessing.active_children()))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[1]
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    pids = done.stdout.split()
+    assert len(pids) == 2
+    assert not any(Path(f"/proc/{pid}/cmdline").exists() for pid in pids)
 
 
 def test_the_death_of_another_process_is_told():

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+_LARGEST_WHOLE = 2.0**53
+_LONGEST = 10**7
 Values = float | FloatArray
 """What a formula gives back: a float for numbers, an array for a sweep."""
 
@@ -21,6 +23,10 @@ def numbers(name: str, value: ArrayLike) -> FloatArray:
     """Convert to float64; refuse what is ragged, not a number, empty, NaN or infinite."""
     try:
         array = np.asarray(value, dtype=np.float64)
+    except OverflowError:  # a Python int, which may have any length
+        raise ValueError(
+            f"{name}: got a whole number of more than 308 digits, but must be below 1.8e308"
+        ) from None
     except (TypeError, ValueError):
         if isinstance(value, Sequence) and not isinstance(value, str):
             lengths = sorted({np.shape(row) for row in value if not np.isscalar(row)})
@@ -64,17 +70,27 @@ def non_negative(name: str, value: ArrayLike) -> FloatArray:
 def whole(name: str, value: ArrayLike, least: int) -> FloatArray:
     """Whole numbers >= `least` (kept as float64: exact up to 2**53)."""
     array = numbers(name, value)
-    rule = f"a whole number >= {least}"
-    require(name, array, (array >= least) & (array == np.floor(array)) & (array <= 2.0**53), rule)
+    require(name, array, (array >= least) & (array == np.floor(array)), f"a whole number >= {least}")
+    require(name, array, array <= _LARGEST_WHOLE, "2^53 at most, about 9.007e15: above, counts are not exact")
     return array
 
 
 def one_whole(name: str, value: ArrayLike, least: int) -> int:
-    """A single whole number >= `least`, for formulas that build arrays of that size."""
+    """A single whole number >= `least`."""
     array = whole(name, value, least)
     if array.ndim:
         raise ValueError(f"{name}: got an array of shape {array.shape}, but must be one whole number")
     return int(array)
+
+
+def one_length(name: str, value: ArrayLike) -> int:
+    """A single whole number >= 1, for formulas that build arrays of that size."""
+    count = one_whole(name, value, 1)
+    if count > _LONGEST:
+        raise ValueError(
+            f"{name}: got {count:g}, but must be {_LONGEST:g} at most, as an array has that length"
+        )
+    return count
 
 
 def fraction(name: str, value: ArrayLike) -> FloatArray:

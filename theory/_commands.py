@@ -154,7 +154,7 @@ def _thm6(a: Namespace) -> list[Result]:
 
 
 def _lemma4(a: Namespace) -> list[Result]:
-    eta, L = a.eta or 1.0, a.L or 1.0
+    eta, L = (1.0 if value is None else value for value in (a.eta, a.L))
     size = theory.lemma4_ubar(eta, L, a.P, a.s, a.T)
     kappa = np.asarray(size.details["kappa"])
     at = int(kappa.argmax()) + 1

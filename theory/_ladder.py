@@ -135,7 +135,7 @@ def _cramer(known: Law | None, a: dict[str, FloatArray]) -> Exponent:
 
 
 def _root(of: Exponent, wanted: float, start: float) -> float:
-    """Smallest eps with exponent >= `wanted`; just past the end of the law where the exponent jumps there."""
+    """The eps at which the exponent reaches `wanted`, to rounding; 0 where it does so at once."""
     from scipy.optimize import brentq  # slow to import
 
     if float(of(np.asarray(np.finfo(np.float64).tiny))) >= wanted:
@@ -144,10 +144,12 @@ def _root(of: Exponent, wanted: float, start: float) -> float:
     def gap(eps: float) -> float:
         return min(float(of(np.asarray(eps))), 2 * wanted) - wanted if eps > 0 else -wanted
 
-    high = max(start, np.finfo(np.float64).tiny)
+    low = high = max(start, np.finfo(np.float64).tiny)
     while gap(high) < 0:
-        high *= 2
-    root = float(brentq(gap, 0.0, high, xtol=1e-300, rtol=8.9e-16))
-    while gap(root) < -1e-9 * wanted:
-        root = float(np.nextafter(root, np.inf))
-    return root
+        low, high = high, 2 * high
+    while gap(low) >= 0:
+        low, high = low * (low / high if low < high else 0.5), low
+    while high > 2 * low:  # to one binade, whatever the size
+        middle = float(np.sqrt(low) * np.sqrt(high))
+        low, high = (middle, high) if gap(middle) < 0 else (low, middle)
+    return float(brentq(gap, low, high, xtol=1e-300, rtol=8.9e-16))

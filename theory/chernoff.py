@@ -21,7 +21,7 @@ import numpy as np
 from theory._check import FloatArray
 from theory._sums import _harmonic, clock_nodes
 
-_BIG = 600.0  # beyond e^600 the largest atom alone counts
+_BIG = 600.0  # from e^600 on everything is taken in units of the largest atom
 _SATURATED = 800.0  # e^-800 = 0: every term sits at its largest value
 _CHUNK = 1 << 20  # doubles in one temporary
 
@@ -91,8 +91,11 @@ class LogMoment:
 
     def _largest(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         scaled = self.weights * np.exp(x[:, None] * (self.points - self.top))
-        mass = scaled.sum(axis=1)
-        first = scaled @ self.points / mass
+        # What is no exponential: nothing for a law, but 1 - q - q x for `per_term`, which counts for tiny q.
+        rest, rise = 1 - self.weights.sum(), self.slope - self.weights @ self.points
+        small = np.exp(-x * self.top)
+        mass = scaled.sum(axis=1) + (rest + rise * x) * small
+        first = (scaled @ self.points + rise * small) / mass
         return x * self.top + np.log(mass), first, scaled @ self.points**2 / mass - first**2
 
 

@@ -19,6 +19,7 @@ from theory._check import FloatArray, non_negative, positive, sweep
 from theory.bound import Bound, probability
 
 _SERIES = 12  # terms of the odd series below; (1/5)^(2 * 12) < 1e-16
+_FAR = 1e100  # beyond, r + 1 = r, and V / M^2 may lie outside the range of numbers
 _INDEPENDENT = ("X_1..X_T independent with mean 0, X_t <= M, sum of the variances <= V",)
 
 
@@ -54,7 +55,8 @@ def bennett_exponent(eps: FloatArray, V: FloatArray, M: FloatArray) -> FloatArra
     """(V / M^2) h(M eps / V); infinite for V = 0, Gaussian eps^2 / (2 V) for M = 0."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         r = M * eps / V
-        ratio = np.where(r < 1e300, bennett_h(r) / r, np.log(r))
+        far = np.log(M) + np.log(eps) - np.log(V) - 1  # h(r)/r, all but 1/r
+        ratio = np.where(r < _FAR, bennett_h(r) / r, far)
         exponent = np.where(r > 0, eps / M * ratio, eps * (eps / V) / 2)
     return np.where(V > 0, exponent, np.inf)
 
@@ -64,8 +66,8 @@ def bennett_inverse(log_inverse: FloatArray, V: FloatArray, M: FloatArray) -> Fl
 
     Solves h(r) = c by Newton's method from the right, where it converges monotonically because h is convex.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        c = np.where(V > 0, log_inverse * M * M / V, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        c = np.where(V > 0, np.minimum(log_inverse * M * M / V, _FAR), 0.0)
         r = bernstein_inverse(c, np.ones_like(c), np.ones_like(c))
         for _ in range(60):
             step = np.where(r > 0, (bennett_h(r) - c) / np.log1p(r), 0.0)
@@ -73,7 +75,17 @@ def bennett_inverse(log_inverse: FloatArray, V: FloatArray, M: FloatArray) -> Fl
             if np.all(np.abs(step) <= 1e-15 * r):
                 break
         eps = np.where(c > 0, r * V / M, np.sqrt(2 * V * log_inverse))
+        eps = np.where(c < _FAR, eps, _far_inverse(log_inverse, V, M))
     return np.where(V > 0, eps, 0.0)
+
+
+def _far_inverse(log_inverse: FloatArray, V: FloatArray, M: FloatArray) -> FloatArray:
+    """The same where r is so large that h(r) = r (ln r - 1) to rounding: y + ln(y - 1) = ln c, y = ln r."""
+    log_c = np.log(log_inverse) + 2 * np.log(M) - np.log(V)
+    y = log_c
+    for _ in range(8):  # concave and rising, from the right: quadratic
+        y = y - (y + np.log(y - 1) - log_c) / (1 + 1 / (y - 1))
+    return np.asarray(np.exp(y + np.log(V) - np.log(M)))
 
 
 def bernstein_tail(eps: ArrayLike, V: ArrayLike, M: ArrayLike) -> Bound:

@@ -51,6 +51,7 @@ def _upper(hits: FloatArray, trials: FloatArray, error: FloatArray) -> FloatArra
     from scipy.special import betainccinv  # slow to import
 
     inside = betainccinv(hits + 1, np.maximum(trials - hits, 1), error)
+    inside = np.where(np.isnan(inside), 1.0, inside)  # SciPy's where it is within rounding of 1
     none = -np.expm1(np.log(error) / trials)
     return np.where(hits == trials, 1.0, np.where(hits == 0, none, inside))
 

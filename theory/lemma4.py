@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from theory._check import FloatArray, one_whole, positive, unwrap, whole
+from theory._check import FloatArray, one_length, one_whole, positive, unwrap, whole
 from theory.bound import OWN, Bound
 
 
@@ -52,7 +52,7 @@ def lemma4_weights(P: int, s: int, T: int, half_open: bool = False) -> FloatArra
     Parameters
     ----------
     P, s, T : int
-        Workers >= 1, slack >= 0, reads >= 1 (the last clock may be incomplete).
+        Workers >= 1, slack >= 0, reads, 1 to 1e7 (the last clock may be incomplete).
     half_open : bool
         True: the printed window c-s..c+s-1, for comparison only. It is empty at s = 0 and misses updates of
         clock c + s; the normaliser stays P(2s+1).
@@ -67,7 +67,7 @@ def lemma4_weights(P: int, s: int, T: int, half_open: bool = False) -> FloatArra
     ValueError
         If an argument is out of range.
     """
-    count = one_whole("T", T, 1)
+    count = one_length("T", T)
     roots = np.arange(1, count + 1, dtype=np.float64) ** -0.5
     return window_means(roots, one_whole("P", P, 1), one_whole("s", s, 0), half_open)
 
@@ -108,6 +108,8 @@ def window_means(values: FloatArray, P: int, s: int, half_open: bool = False) ->
     small, late updates.
     """
     count = values.shape[-1]
+    normaliser = P * (2 * s + 1)
+    P = min(P, count)  # a first clock that is incomplete has no other after it
     clocks = -(-count // P)
     reach = min(s, clocks)
     spare = [(0, 0)] * (values.ndim - 1)
@@ -119,4 +121,4 @@ def window_means(values: FloatArray, P: int, s: int, half_open: bool = False) ->
         padded = padded[..., : clocks + 2 * reach - 1] if reach else np.zeros_like(padded)
     width = 2 * reach + (0 if half_open and reach else 1)
     sums = sliding_window_view(padded, width, axis=-1).sum(axis=-1)
-    return np.asarray(np.repeat(sums, P, axis=-1)[..., :count] / (P * (2 * s + 1)))
+    return np.asarray(np.repeat(sums, P, axis=-1)[..., :count] / normaliser)

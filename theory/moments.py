@@ -61,7 +61,7 @@ def gamma_moments(gamma: ArrayLike, P: int, s: int, delta: float = 0.05, seed: i
     delta : float
         1 - delta is the confidence of each interval; > 0 and < 1.
     seed : int
-        Seed of the bootstrap over runs that gives `ci_var`.
+        Seed of the bootstrap over runs that gives `ci_var`; >= 0.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def gamma_moments(gamma: ArrayLike, P: int, s: int, delta: float = 0.05, seed: i
         raise ValueError(f"gamma: got shape {table.shape}, but must be (N, T) or (T,)")
     table = np.atleast_2d(table)
     workers, slack = one_whole("P", P, 1), one_whole("s", s, 0)
-    level = float(fraction("delta", delta))
+    level, start = float(fraction("delta", delta)), one_whole("seed", seed, 0)
     top = float(workers * (2 * slack + 1))
     require("gamma", table, table <= top * (1 + 1e-12), "<= P(2s+1) (Lemma 4)")
     runs, reads = table.shape
@@ -89,7 +89,7 @@ def gamma_moments(gamma: ArrayLike, P: int, s: int, delta: float = 0.05, seed: i
     ci_mu, ci_var = (0.0, top), (0.0, top**2 / 4)
     if means.size > 1:
         ci_mu = _t_interval(means, level)
-        pick = np.random.default_rng(seed).integers(0, means.size, (_RESAMPLES, means.size))
+        pick = np.random.default_rng(start).integers(0, means.size, (_RESAMPLES, means.size))
         resampled = variances[pick].mean(axis=1) + means[pick].var(axis=1)
         low, high = np.quantile(resampled, [level / 2, 1 - level / 2])
         ci_var = (float(low), float(high))

@@ -265,7 +265,9 @@ def _runs(x: ArrayLike, views: ArrayLike, u: ArrayLike) -> tuple[FloatArray, Flo
     """References, views and updates as equal shapes (..., T, d)."""
     arrays = {"x": numbers("x", x), "views": numbers("views", views), "u": numbers("u", u)}
     arrays = {name: a[:, None] if a.ndim == 1 else a for name, a in arrays.items()}
-    count, dim = shape("u", arrays["u"], (None, None)).shape[-2:]
+    for name, array in arrays.items():
+        shape(name, array, (None, None))
+    count, dim = arrays["u"].shape[-2:]
     reference = arrays["x"]
     if reference.shape[-2] == count + 1:
         reference = reference[..., :-1, :]

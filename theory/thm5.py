@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import _ladder
-from theory._check import fraction, non_negative, positive, sweep, unwrap, whole
+from theory._check import FloatArray, fraction, non_negative, positive, sweep, unwrap, whole
 from theory._ladder import METHODS, SOURCES, Law, Method
 from theory._sums import _harmonic
 from theory.bound import CONVEX, DISTANCE, OWN, Bound, probability, regret
@@ -33,6 +33,7 @@ _CLASSES = (
     "gamma_t identically distributed, and independent within each of chi classes of reads (in place of A1)"
 )
 _MEAN = "mu_gamma at least the weighted mean sum w_t mu_t / sum w_t (the pooled mean can lie below it)"
+_DOUBLINGS = 60
 _HYPOTHESES = (CONVEX, DISTANCE, OWN, "eta_t = eta/sqrt(t)", _MEAN)
 
 
@@ -132,9 +133,8 @@ def thm5_tail(
     arguments = _ladder.checked(eta, L, P, s, T, mu_gamma, var_gamma, method, chi)
     deviation = positive("tau", tau)
     sweep(tau=deviation, **arguments)
-    with np.errstate(over="ignore"):
-        eps = arguments["T"] * (deviation / (arguments["eta"] * arguments["L"] ** 2))
-    return probability(_ladder.exponent(method, law, arguments)(eps), _assumptions(method), SOURCES[method])
+    exponent = _ladder.exponent(method, law, arguments)(_eps(deviation, arguments))
+    return probability(exponent, _assumptions(method), SOURCES[method])
 
 
 def thm5_deviation(
@@ -163,8 +163,8 @@ def thm5_deviation(
     -------
     Bound
         tau, loss per read: for Bernstein [M l/3 + sqrt((M l/3)^2 + 2 V l)]/T with l = ln(1/delta), else a
-        root. It is 0 where gamma is constant, and just past the end of the law where the bound jumps over
-        delta there.
+        root; rounded up until `thm5_tail` is `delta` at most. It is 0 where gamma is constant, and just past
+        the end of the law where the bound jumps over delta there.
 
     Raises
     ------
@@ -176,7 +176,24 @@ def thm5_deviation(
     sweep(delta=level, **arguments)
     eps = _ladder.deviation(method, law, arguments, -np.log(level))
     tau = eps * (arguments["eta"] * arguments["L"] ** 2) / arguments["T"]
-    return Bound(unwrap(tau), _assumptions(method), f"inverse of {SOURCES[method]}")
+    exponent = _ladder.exponent(method, law, arguments)
+    tau, level = (np.array(a) for a in np.broadcast_arrays(tau, level))
+    step = np.finfo(np.float64).eps
+    for _ in range(_DOUBLINGS):
+        # Held against the tail's own floating-point value: the root is of eps, and of ln(1/delta).
+        short = (tau > 0) & ~(np.exp(-exponent(_eps(np.where(tau > 0, tau, 1.0), arguments))) <= level)
+        if not short.any():
+            return Bound(unwrap(tau), _assumptions(method), f"inverse of {SOURCES[method]}")
+        tau, step = np.where(short, np.nextafter(tau * (1 + step), np.inf), tau), 2 * step
+    raise ValueError(
+        "delta: no tau can be told at which the bound is that small; the arguments are too extreme"
+    )
+
+
+def _eps(tau: FloatArray, arguments: dict[str, FloatArray]) -> FloatArray:
+    """T tau in units of eta L^2."""
+    with np.errstate(over="ignore"):
+        return np.asarray(arguments["T"] * (tau / (arguments["eta"] * arguments["L"] ** 2)))
 
 
 def _assumptions(method: Method) -> tuple[str, ...]:

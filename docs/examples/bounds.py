@@ -19,5 +19,8 @@ centre = [float(theory.thm5_center(0.5, 1.0, runs.F2, n, gamma.mu_weighted, exac
 plt.loglog(t, curves.T, color="grey", lw=0.5)
 plt.loglog(t, centre, label=f"Theorem 5, centre at the measured gamma, mean {gamma.mu:.2f}")
 plt.loglog(t[-1], np.median(runs.levels()["C0"]), "o", label="certificate C0 (median)")
+plt.xlabel("reads t")
+plt.ylabel("mean regret R/t, loss per read")
+plt.ylim(bottom=curves[:, -1].min() / 20)  # room for the legend
 plt.legend(loc="lower left", title="grey: R/t of 8 runs, ESSP, P = 4, s = 3")
 plt.savefig("bounds.png")

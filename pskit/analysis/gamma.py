@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 import theory
 from pskit.analysis.included import Included
-from pskit.errors import InputError
+from pskit.errors import InputError, wrong_argument
 from pskit.trace.manifest import layout_of
 from pskit.trace.schema import Columns, Tables
 
@@ -141,6 +141,8 @@ def window_slack(manifest: Mapping[str, Any], slack: int | None, how: str) -> in
     InputError
         When there is neither; ``how`` says how to give one.
     """
+    if slack is not None and not isinstance(slack, int | np.integer):
+        raise wrong_argument("slack", "a whole number of clocks, 0 or more", slack)
     bound = manifest["config"]["ps"].get("slack") if slack is None else slack
     if bound is None:
         policy = manifest["config"]["ps"]["policy"]

@@ -47,10 +47,19 @@ class Sampled(NamedTuple):
 def sampled_terms(
     x: Floats, x_next: Floats, g: Floats, h: Floats, delta: Floats, delta_next: Floats, eta: Floats
 ) -> Sampled:
-    """The terms of Theorem 6 with standard errors, (7, T).
+    """The terms of Theorem 6 with standard errors, (7, T), from the spread of `term_products` over runs.
 
-    Every term is a sum of covariances, so a mean over runs of products of deviations; their spread over runs
-    gives the error. `theory.thm6_terms` has the same values with 1/N where this has 1/(N - 1).
+    `theory.thm6_terms` has the same values with 1/N where this has 1/(N - 1).
+    """
+    return estimated(term_products(x, x_next, g, h, delta, delta_next, eta))
+
+
+def term_products(
+    x: Floats, x_next: Floats, g: Floats, h: Floats, delta: Floats, delta_next: Floats, eta: Floats
+) -> Floats:
+    """What every run adds to the terms of Theorem 6, (7, T, N).
+
+    Every term is a sum of covariances, so a mean over runs of products of deviations.
 
     Parameters
     ----------
@@ -66,18 +75,16 @@ def sampled_terms(
     def products(a: Floats, b: Floats) -> Floats:
         return np.asarray(np.einsum("tnd,tnd->tn", a, b))
 
-    return estimated(
-        np.stack(
-            [
-                -2 * step * products(x, h),
-                step**2 * products(h, h),
-                -2 * step * products(x, rest),
-                2 * step**2 * products(h, rest),
-                step**2 * products(rest, rest),
-                2 * (products(x_next, delta_next) - products(x, delta)),
-                products(delta_next, delta_next) - products(delta, delta),
-            ]
-        )
+    return np.stack(
+        [
+            -2 * step * products(x, h),
+            step**2 * products(h, h),
+            -2 * step * products(x, rest),
+            2 * step**2 * products(h, rest),
+            step**2 * products(rest, rest),
+            2 * (products(x_next, delta_next) - products(x, delta)),
+            products(delta_next, delta_next) - products(delta, delta),
+        ]
     )
 
 

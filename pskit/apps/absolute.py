@@ -28,7 +28,7 @@ class AbsoluteLoss(Loss):
 
     def minimise(self, samples: Samples, weights: Floats, start: Floats) -> Floats:
         """See `Loss.minimise`."""
-        return least_absolute(samples.rows, samples.targets, weights)
+        return least_absolute(samples.rows, samples.targets, weights, f"{samples.source} data")
 
 
 class Absolute(Regression):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pskit.core.kernels import ascending_within
 from pskit.core.layout import Layout, TableSpec
-from pskit.errors import InputError
+from pskit.errors import WrongCall
 
 Array = npt.NDArray[Any]
 
@@ -115,15 +115,15 @@ class Table:
 
         Raises
         ------
-        InputError
+        WrongCall
             On ids out of range, or a delta of another shape or with values that the table cannot hold.
         """
         rows, inverse = self.global_rows(ids)
         values = self._values(delta)
         if values.shape != (len(rows) if inverse is None else len(inverse), self.cols):
-            raise InputError(
-                f"table {self.name!r}: INC of {np.shape(ids)} rows needs a delta of shape (n, {self.cols}), "
-                f"got {values.shape}"
+            raise WrongCall(
+                f"table {self.name!r}: INC of {len(rows) if inverse is None else len(inverse)} rows needs a "
+                f"delta of shape (n, {self.cols}), got {values.shape}"
             )
         if inverse is not None:
             summed = np.zeros((len(rows), self.cols), self._dtype)
@@ -133,14 +133,22 @@ class Table:
 
     def _values(self, delta: npt.ArrayLike) -> Array:
         """``delta`` in the table's dtype; nothing is cut or wrapped in silence."""
-        given = np.asarray(delta)
+        try:
+            given = np.asarray(delta)
+        except ValueError:  # no such array can be
+            given = np.empty(0, object)
         if given.dtype == self._dtype:
             return given
         fits = np.can_cast(given.dtype, self._dtype, "same_kind")
         values: Array = given.astype(self._dtype) if fits else given
         wrapped = values.dtype.kind == "i" and not np.array_equal(values, given)
         if wrapped or not fits:
-            raise InputError(
+            if given.dtype == object:
+                raise WrongCall(
+                    f"table {self.name!r}: an INC adds numbers, got {delta!r:.60}; results of get() and "
+                    "compute() come by `await`"
+                )
+            raise WrongCall(
                 f"table {self.name!r} holds {self._dtype}: an INC of {given.dtype} values would be "
                 f"{'wrapped' if wrapped else 'cut'}"
             )
@@ -157,12 +165,12 @@ class Table:
         """Global rows of ``ids``, ascending and distinct, and how to undo that (None when it was so)."""
         local = np.asarray(ids)
         if local.ndim != 1 or (local.dtype.kind not in "iu" and local.size):
-            raise InputError(f"table {self.name!r}: row ids must be a 1-d array of integers, got {ids!r}")
+            raise WrongCall(f"table {self.name!r}: row ids must be a 1-d array of integers, got {ids!r}")
         if not local.dtype.isnative:  # as read from a file; compiled code takes its own order of bytes only
             local = local.astype(local.dtype.newbyteorder("="))
         order = ascending_within(local, self.rows) if local.size else 1
         if order < 0:
-            raise InputError(
+            raise WrongCall(
                 f"table {self.name!r}: row ids must lie in 0..{self.rows - 1}, "
                 f"got {local.min()}..{local.max()}"
             )
@@ -214,11 +222,11 @@ class Worker:
         self._start_index = number
 
     def table(self, name: str) -> Table:
-        """Handle on the table ``name``; InputError names the known ones."""
+        """Handle on the table ``name``; WrongCall names the known ones."""
         try:
             return self._tables[name]
         except KeyError:
-            raise InputError(f"no table {name!r}; this application has {list(self._tables)}") from None
+            raise WrongCall(f"no table {name!r}; this application has {list(self._tables)}") from None
 
     async def get(self, *wanted: tuple[Table, npt.ArrayLike]) -> tuple[Array, ...]:
         """One GET of several tables: ``u, v = await ps.get((U, u_ids), (V, v_ids))``.
@@ -231,7 +239,7 @@ class Worker:
         asked = [(table, *table.global_rows(ids)) for table, ids in wanted]
         in_order = sorted(range(len(asked)), key=lambda i: asked[i][0].index)
         if len({table.index for table, *_ in asked}) < len(asked):
-            raise InputError("a GET may name each table once")
+            raise WrongCall("a GET may name each table once")
         parts = [asked[i][1] for i in in_order if len(asked[i][1])]
         read = await Get(parts[0] if len(parts) == 1 else np.concatenate(parts)) if parts else None
         results: list[Array] = [np.empty(0)] * len(asked)
@@ -312,6 +320,9 @@ class Application(Protocol):
     It may also have ``describe(cfg) -> str``, one line for captions, and ``working_bytes(cfg) -> int``, what
     one worker needs beside tables and caches. A convex application has ``terms(cfg)``, the `Terms` that its
     run sums, reads all rows in one GET per clock, makes one INC, and tells of it by ``ps.took_step``.
+
+    Where it cannot run under a policy with a gate (``vap``), as it reads more than once in a computation,
+    ``no_gate(cfg) -> str | None`` says why, to follow a colon.
 
     For the policy ``vap`` it says how large an update can be, if it knows: ``lipschitz_inf(cfg) -> float |
     None``, a bound of the largest entry of every gradient, and ``step_at(cfg, worker, clock, start) ->

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pskit.apps.minimise import Local, newton
+from pskit.apps.minimise import Local, least_absolute, newton
 from pskit.apps.regression import Loss, Regression
 from pskit.apps.terms import Floats
-from pskit.data.samples import Samples
+from pskit.data.samples import SMALLEST, Samples
+from pskit.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,20 @@ class HuberLoss(Loss):
 
     def minimise(self, samples: Samples, weights: Floats, start: Floats) -> Floats:
         """See `Loss.minimise`."""
-        return newton(lambda z: self.local(z, samples.targets), samples.rows, weights, start)
+        source = f"{samples.source} data"
+
+        def from_there(start: Floats) -> Floats:
+            return newton(lambda z: self.local(z, samples.targets), samples.rows, weights, start, source)
+
+        try:
+            return from_there(start)
+        except InputError:  # a threshold far below the residuals: nearly an absolute loss, with its kinks
+            start = least_absolute(samples.rows, samples.targets, weights, source)
+        try:
+            return from_there(start)
+        except InputError as error:
+            targets = f"app.threshold = {self.threshold:g}, targets up to {np.abs(samples.targets).max():.3g}"
+            raise InputError(f"{error} ({targets})") from error
 
 
 class Huber(Regression):
@@ -52,5 +66,7 @@ class Huber(Regression):
     name = "huber"
 
     def loss(self, app: Any) -> Loss:
-        """See `Regression.loss`."""
+        """See `Regression.loss`; refuses a threshold that residuals cannot be divided by."""
+        if app.threshold < SMALLEST:
+            raise InputError(f"app.threshold = {app.threshold:g}: must be {SMALLEST:g} or more")
         return HuberLoss(app.threshold)

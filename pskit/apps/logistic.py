@@ -57,8 +57,9 @@ class LogisticLoss(Loss):
         """See `Loss.minimise`; InputError when the samples with a weight are separable."""
         used = weights > 0
         rows, labels = samples.rows[used], samples.targets[used]
-        check_not_separable(rows, labels, f"{len(labels)} samples of {samples.source} data that a run drew")
-        return newton(lambda z: self.local(z, labels), rows, weights[used], start)
+        source = f"{len(labels)} samples of {samples.source} data that a run drew"
+        check_not_separable(rows, labels, source)
+        return newton(lambda z: self.local(z, labels), rows, weights[used], start, source)
 
 
 class Logistic(Regression):

@@ -24,7 +24,7 @@ from pskit.apps.steps import step_size
 from pskit.core.layout import TableSpec
 from pskit.data import load_ratings
 from pskit.data.split import held_out
-from pskit.errors import InputError
+from pskit.errors import InputError, about
 
 INIT_SPREAD = 0.8
 """The standard deviation of the initial factors, times sqrt(rank)."""
@@ -56,7 +56,8 @@ class Problem:
     """
 
     def __init__(self, app: Any) -> None:
-        self.ratings = load_ratings(app.data)
+        with about("app.data", app.data):
+            self.ratings = load_ratings(app.data)
         out = held_out(self.ratings, app.holdout)
         self.train, self.test = self.ratings.triples.select(~out), self.ratings.triples.select(out)
         counts = len(self.train.value), len(self.test.value)
@@ -154,6 +155,13 @@ class MatrixFactorization:
             else:
                 await ps.compute(tuple)  # A clock takes its time without ratings too.
             await ps.clock()
+
+    def no_gate(self, cfg: Any) -> str:
+        """See `pskit.apps.base.Application`."""
+        return (
+            "in its first clock a worker reads twice, all rows that it will ever touch and then those of its "
+            "first ratings, and under such a policy a computation reads once"
+        )
 
     def objective(self, tables: Mapping[str, Array]) -> dict[str, float]:
         """Mean squared error without the penalty: ``loss`` in training, ``test_loss`` on held-out ratings."""

@@ -20,8 +20,12 @@ from pskit.apps.minimise import Local
 from pskit.apps.steps import step_size
 from pskit.apps.terms import Floats, Terms, directions, noise_seed
 from pskit.core.layout import TableSpec
-from pskit.data.samples import Samples, read_samples
+from pskit.data.samples import LARGEST, Samples, read_samples
 from pskit.emulation.streams import Stream
+from pskit.errors import InputError, about
+
+PASSES = 3
+"""Arrays of the size of the samples while they are made: draws, the rows, and their squares."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,18 @@ def _from_file(loss: Loss, path: str, _changed: int) -> Samples:
 
 
 def _shared(samples: Samples) -> Samples:
-    """Samples that several runs may hold: nobody writes to them."""
+    """Samples that several runs may hold: nobody writes to them.
+
+    Raises
+    ------
+    InputError
+        On synthetic targets that cannot be computed with; a file's are refused by line.
+    """
+    if not (largest := float(np.abs(samples.targets).max())) <= LARGEST:
+        raise InputError(
+            f"{samples.source} data: the targets reach {largest:.3g}, and {LARGEST:g} is the most that can "
+            "be computed with; give a smaller app.noise or app.distance"
+        )
     samples.rows.setflags(write=False)
     samples.targets.setflags(write=False)
     return samples
@@ -89,7 +104,8 @@ def samples_of(loss: Loss, app: Any) -> Samples:
         changed = Path(app.data).stat().st_mtime_ns
     except (OSError, ValueError):
         changed = 0  # `read_samples` says what is wrong
-    return _from_file(loss, app.data, changed)
+    with about("app.data", app.data):
+        return _from_file(loss, app.data, changed)
 
 
 @lru_cache(maxsize=8)
@@ -202,6 +218,14 @@ class Regression(ABC):
     def tables(self, cfg: Any) -> list[TableSpec]:
         """Load the data and name the table."""
         return [TableSpec("x", self.terms(cfg).dim, 1, "f8")]
+
+    def working_bytes(self, cfg: Any) -> int:
+        """A worker's share, bytes, of the synthetic samples that every process of the run makes."""
+        app = cfg.app
+        if app.data != SYNTHETIC:
+            return 0
+        processes = 1 if cfg.run.runtime == "sim" else cfg.cluster.clients + 1
+        return -(-processes * PASSES * 8 * app.samples * app.dim // cfg.workers)
 
     def init(self, ctx: InitContext) -> None:
         """x starts at 0."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pskit.auditing.history import History
 from pskit.auditing.links import Links
 from pskit.auditing.schedule import schedule_hash
+from pskit.auditing.transit import Transit
 from pskit.auditing.windows import Windows
 from pskit.trace.manifest import layout_of
 from pskit.trace.schema import DEATH, MESSAGE_KINDS, Columns, Tables
@@ -95,7 +96,8 @@ class Case:
         """Whether each update is the last unit of its clock, which ends it: (n,) bool.
 
         Only under a policy with a gate are there others: there every INC is a unit, and the last one is
-        empty.
+        empty. Where a run did not come to its end, a last one may be under way still: then the last that was
+        applied ends its clock if it changed nothing.
         """
         u = self.updates
         if not self.gated:
@@ -107,6 +109,8 @@ class Case:
         last = np.full(self.workers * width, -1)
         np.maximum.at(last, worker * width + clock, u["seq"])
         tick: Array = (u["seq"] == last[worker * width + clock]) & (clock < over[worker])
+        if not self.finished:
+            tick &= u["linf"] == 0
         return tick
 
     @cached_property
@@ -130,6 +134,11 @@ class Case:
         for t, distance in distances(dict(self.columns["start_values"]), self.layout, initial).items():
             off[t - 1] = distance
         return off
+
+    @cached_property
+    def transit(self) -> Transit:
+        """What the starts of computations lacked; of a run with a gate that no client died in."""
+        return Transit(self)
 
     @cached_property
     def ended(self) -> bool:

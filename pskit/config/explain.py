@@ -15,6 +15,9 @@ from pskit.errors import InputError
 
 Path = tuple[str | int, ...]
 
+MOST_SHOWN = 8
+"""Problems of one config that are told."""
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -79,23 +82,25 @@ def plain(tree: Any, origin: Origin | None = None, path: Path = ()) -> Any:
 
 
 def explain(error: ValidationError, model: type[BaseModel], origin: Origin) -> InputError:
-    """Translate pydantic's first error into our words."""
+    """Translate pydantic's errors into our words: a line for each, up to `MOST_SHOWN`."""
     errors = error.errors(include_url=False)
-    first = errors[0]
-    context = first.get("ctx", {})
-    path: Path = (*first["loc"], *context.get("path", ()))
-    value = _value_at(first["input"], context.get("path", ()))
-    if first["type"] == "extra_forbidden":
+    lines = [_line(one, model, origin) for one in errors[:MOST_SHOWN]]
+    if len(errors) > MOST_SHOWN:
+        lines.append(f"... and {len(errors) - MOST_SHOWN} more")
+    return InputError("\n".join(lines))
+
+
+def _line(error: Mapping[str, Any], model: type[BaseModel], origin: Origin) -> str:
+    """One of pydantic's errors as a line."""
+    context = error.get("ctx", {})
+    path: Path = (*error["loc"], *context.get("path", ()))
+    value = _value_at(error["input"], context.get("path", ()))
+    if error["type"] == "extra_forbidden":
         problem = _unknown_key(path, model)
     else:
-        problem = _problem(first, value, path, model)
-    more = (
-        f" ({len(errors) - 1} more problem{'s' * (len(errors) > 2)} after this one.)"
-        if len(errors) > 1
-        else ""
-    )
+        problem = _problem(error, value, path, model)
     shown = "" if value is _ABSENT or isinstance(value, dict | list) else f" = {_shown(value)}"
-    return InputError(f"{origin.where(path)}: {_dotted(path)}{shown}: {problem}.{more}")
+    return f"{origin.where(path)}: {_dotted(path)}{shown}: {problem}."
 
 
 _ABSENT = object()

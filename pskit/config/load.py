@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,11 @@ from typing import Any
 from pskit.config.explain import Origin
 from pskit.config.model import Config
 from pskit.config.presets import Tree, overlay
-from pskit.errors import InputError
+from pskit.errors import InputError, wrong_argument
 
 _UNQUOTED_UNIT = re.compile(r"=\s*([0-9.]+\s*(?:[mun]?s|min|h|[kMGT]?bit/s|[kMG]?B/s))\s*(?:#.*)?$")
 
+EXAMPLE = '["ps.policy=essp", "ps.slack=8"]'
 _EXPERIMENT_KEYS = frozenset({"seeds", "sweeps"})
 """Top-level keys by which an experiment of paper_repro.py is known; no config has them."""
 
@@ -33,6 +34,10 @@ def load_config(path: str | PathLike[str], overrides: Iterable[str] = ()) -> Con
         The file cannot be read, or it or an override holds something that is not allowed; the message names
         file and line, or the override.
     """
+    if not isinstance(path, str | PathLike):
+        raise wrong_argument("load_config(path)", "the path of a TOML file", path)
+    if isinstance(overrides, str | Mapping) or not isinstance(overrides, Iterable):
+        raise wrong_argument("load_config(path, overrides)", f"a list such as {EXAMPLE}", overrides)
     name = str(path)
     text = _read(Path(path), name)
     try:
@@ -59,6 +64,8 @@ def load_config(path: str | PathLike[str], overrides: Iterable[str] = ()) -> Con
 
 def parse_override(assignment: str) -> tuple[list[str], Any]:
     """Split "ps.slack=8" into ``(["ps", "slack"], 8)``."""
+    if not isinstance(assignment, str):
+        raise wrong_argument("load_config(path, overrides)", f"texts such as those of {EXAMPLE}", assignment)
     key, equals, text = assignment.partition("=")
     keys = [part.strip() for part in key.split(".")]
     if not equals or not all(keys):

@@ -15,6 +15,7 @@ from pskit.config.sections import ClusterConfig, ComputeConfig, NetworkConfig, R
 from pskit.config.timing import MEASURED
 from pskit.config.toml import dump_toml
 from pskit.core.policies import policy_class
+from pskit.errors import wrong_argument
 
 
 class Config(Section):
@@ -38,7 +39,14 @@ class Config(Section):
     network: NetworkConfig
     run: RunConfig = RunConfig()
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, *files: Any, **given: Any) -> None:
+        if files:
+            raise wrong_argument(
+                "Config(...)",
+                "sections by name, Config(app={...}, ps={...}); load_config(FILE) reads a file, "
+                "Config(**TABLES) takes a dict of them",
+                files[0],
+            )
         self._fill(given, Origin("Config(...)"))
 
     @classmethod
@@ -98,6 +106,7 @@ class Config(Section):
             return self
         latency = network.latency.floor + (network.latency.mean or 0)
         rules = (
+            (self.ps.slack is not None, "a policy that has a slack (essp)", ("ps", "policy")),
             (policy_class(self.ps.policy).subscribes, "a policy that pushes (essp)", ("ps", "policy")),
             ((self.ps.slack or 0) >= wanted.largest, f"a slack of {wanted.largest} or more", ("ps", "slack")),
             (self.ps.cache_rows == 0, "a cache for all rows (0)", ("ps", "cache_rows")),

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from pskit.apps import WHERE_MODULES_ARE
 from pskit.config.base import LARGEST_CLUSTER, Section, broken_rule, not_one_of
 from pskit.core.policies import UNBOUNDED, Policy, policy_class, policy_names
 
@@ -59,7 +60,8 @@ class PsConfig(Section):
             try:
                 policy_class(policy)
             except KeyError as error:
-                raise broken_rule(str(error.args[0])) from error
+                missing = isinstance(error.__cause__, ModuleNotFoundError)
+                raise broken_rule(f"{error.args[0]}{f'; {WHERE_MODULES_ARE}' * missing}") from error
         elif policy not in policy_names():
             raise not_one_of("policy", [*policy_names(), "module:Class"])
         return policy

@@ -43,7 +43,7 @@ class Staleness(Section):
         float,
         Field(ge=0, lt=1, description="the share of the ages between near and far, from 0 to below 1"),
     ] = 0.0
-    mean: Annotated[float | None, Field(ge=1, description="the mean age in clocks, 1 or more")] = None
+    mean: Annotated[float | None, Field(gt=1, description="the mean age in clocks, above 1")] = None
     bound: _Age = None
     shares: Annotated[
         tuple[Annotated[float, Field(ge=0)], ...],

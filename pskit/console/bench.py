@@ -1,17 +1,23 @@
 """`pskit bench`: runs the benchmarks of the source tree and collects their ratios.
 
-A benchmark is a file ``benchmarks/NAME.py`` with a function ``measure() -> list[Ratio]``; a ``-`` in the name
-is ``_`` in that of the file. What it compares it measures interleaved, in one run: only ratios count.
+A benchmark is a file ``benchmarks/NAME.py`` with a function ``measure() -> list[Ratio]`` and a number
+``SECONDS``, about what it takes; a ``-`` in the name is ``_`` in that of the file. What it compares it
+measures interleaved, in one run: only ratios count.
 """
 
 import difflib
 import importlib.util
+import re
 import sys
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
+
+from rich.console import Console
 
 from pskit.errors import InputError
 
@@ -55,6 +61,35 @@ def available() -> dict[str, Path]:
             f"{FOLDER}: no benchmarks there; they are part of the source tree, not of the package."
         )
     return found
+
+
+def duration(paths: Iterable[Path]) -> float:
+    """Seconds that these benchmarks say they take on two idle cores; they are not loaded for it."""
+    texts = (path.read_text(encoding="utf-8") for path in paths)
+    found = (re.search(r"^SECONDS = (\d+)", text, re.MULTILINE) for text in texts)
+    return sum(float(one[1]) for one in found if one)
+
+
+@contextmanager
+def showing_time(console: Console, name: str, about: float, between: float = 5.0) -> Iterator[None]:
+    """Context: a line every few seconds says how long a benchmark has been at work, and how long it may be.
+
+    The thread that prints sleeps in between, so what is measured does not meet it.
+    """
+    done, begin = threading.Event(), time.monotonic()
+
+    def show() -> None:
+        while not done.wait(between):
+            line = f"{name}: {time.monotonic() - begin:.0f} s of about {about:.0f} s"
+            console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def choose(names: Iterable[str]) -> dict[str, Path]:

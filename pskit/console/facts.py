@@ -1,8 +1,11 @@
 """A trace in a few numbers with units, as text; every view of a run shows these."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from pskit.analysis.trace import Trace
 from pskit.errors import InputError
@@ -20,14 +23,32 @@ def share(value: float) -> str:
 
 
 def loss_at(trace: Trace, clock: int, name: str = "loss") -> float:
-    """Value of a metric at the last evaluation up to `clock`; NaN when the run has none, or ended earlier."""
+    """Value of a metric where it was evaluated at `clock`, else NaN: no other clock's stands in for it."""
     if name not in metric_names(trace):
         return math.nan
     curve = trace.loss(name)
-    reached = curve["clock"] <= clock
-    if not reached.any() or curve["clock"][-1] < clock:
-        return math.nan
-    return float(curve["value"][reached][-1])
+    there = np.flatnonzero(curve["clock"] == clock)
+    return float(curve["value"][there[-1]]) if len(there) else math.nan
+
+
+def evaluated(trace: Trace) -> list[int]:
+    """Clocks at which the run was evaluated, ascending."""
+    return sorted(set(trace.columns("metrics")["clock"].tolist()))
+
+
+def shown_clocks(*traces: Trace) -> list[int]:
+    """Evaluated clocks to show of one run, or of several side by side: near `milestones`, and every last one.
+
+    Several runs meet at clocks that all of them evaluated, as long as there are any.
+    """
+    each = [evaluated(trace) for trace in traces]
+    common = sorted(set.intersection(*map(set, each)))
+    beyond = common[-1] if common else -1
+    clocks = common + sorted({clock for some in each for clock in some if clock > beyond})
+    if not clocks:
+        return []
+    places = {bisect_left(clocks, milestone) for milestone in milestones(clocks[-1])}
+    return sorted({clocks[place] for place in places} | {some[-1] for some in each if some})
 
 
 def milestones(last: int) -> list[int]:
@@ -36,10 +57,10 @@ def milestones(last: int) -> list[int]:
     return [0, *(step for step in steps if step < last), *([last] if last else [])]
 
 
-def last_clock(trace: Trace) -> int:
-    """Clock of the last evaluation, 0 without any."""
-    clocks = trace.columns("metrics")["clock"]
-    return int(clocks.max()) if len(clocks) else 0
+def evaluations(trace: Trace) -> str:
+    """How often the run was evaluated, and when last."""
+    clocks = evaluated(trace)
+    return f"{len(clocks):,}, the last at clock {clocks[-1]:,}" if clocks else "0"
 
 
 def metric_names(trace: Trace) -> list[str]:
@@ -73,7 +94,7 @@ def facts(trace: Trace) -> dict[str, str]:
         "setting": setting(trace),
         "data": str(manifest.get("data", "-")),
         "status": trace.status,
-        "clocks evaluated": f"{last_clock(trace):,}",
+        "evaluations": evaluations(trace),
         **{f"final {name}": number(trace.final_loss(name), 6) for name in metric_names(trace)},
         "excursion of loss": _or_dash(lambda: number(trace.excursion())),
         "mean age": f"{number(staleness.mean())} clocks",
@@ -124,6 +145,22 @@ def hashes(trace: Trace) -> dict[str, str]:
         name.replace("_", " "): str(trace.manifest[name])
         for name in ("fingerprint", "schedule_hash", "value_hash")
     }
+
+
+def about_schedules(names: tuple[str, str], runs: tuple[Trace, Trace]) -> str | None:
+    """Why the schedule hashes of two runs differ whatever happened; None where they can be compared."""
+    by_runtime = "the hash of a live run is made of those of its processes, in virtual time there is one"
+    for one, other in ((0, 1), (1, 0)):
+        if runs[one].manifest.get("replay_of") == runs[other].manifest["schedule_hash"]:
+            return (
+                f"{names[one]} is a replay of {names[other]}, which took the same way: `pskit replay` has "
+                f"compared every read, update and message. Their schedule hashes differ all the same: "
+                f"{by_runtime}"
+            )
+    kinds = {"replay" if "replay_of" in run.manifest else run.config["run"]["runtime"] for run in runs}
+    if "live" in kinds and len(kinds) > 1:
+        return f"schedule hashes tell nothing across runtimes: {by_runtime}"
+    return None
 
 
 def faults(trace: Trace) -> list[str]:

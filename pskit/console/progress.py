@@ -48,10 +48,12 @@ class _Lines:
 
     def __init__(self, console: Console, clock: Callable[[], float]) -> None:
         self._console, self._clock = console, clock
-        self._begin = self._last = clock()
+        self._last = clock()
+        self._begin: float | None = None
 
     def __call__(self, done: int, total: int, info: dict[str, Any]) -> None:
         now = self._clock()
+        self._begin = now if self._begin is None else self._begin  # not loading, nor starting processes
         if now - self._last < SECONDS_BETWEEN_LINES:
             return
         self._last = now

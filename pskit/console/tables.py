@@ -49,19 +49,22 @@ def print_comparison(console: Console, names: tuple[str, str], runs: tuple[Trace
             results.add_row(label, *shown)
 
     losses = _table("loss at clock", *names)
-    for clock in facts.milestones(max(map(facts.last_clock, runs))):
+    for clock in facts.shown_clocks(*runs):
         losses.add_row(str(clock), *(facts.number(facts.loss_at(run, clock), 6) for run in runs))
 
     same = _table("identical", "")
     for label, value in facts.hashes(runs[0]).items():
         same.add_row(label, "yes" if value == facts.hashes(runs[1])[label] else "no")
     console.print(settings, results, losses, same)
+    remark = facts.about_schedules(names, runs)
+    if remark is not None:
+        console.print(remark, soft_wrap=True, markup=False, highlight=False)
 
 
 def _metrics_table(trace: Trace) -> Table:
     names = facts.metric_names(trace)
     table = _table("clock", *names)
-    for clock in facts.milestones(facts.last_clock(trace)):
+    for clock in facts.shown_clocks(trace):
         table.add_row(str(clock), *(facts.number(facts.loss_at(trace, clock, name), 6) for name in names))
     return table
 

@@ -8,7 +8,7 @@ subscriptions and eviction are plain arrays over *global row ids*. Row ``r`` is 
 import operator
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,18 @@ MOST_ROWS = MOST_ROW_BYTES = 2**31 - 1
 """Row ids and the sizes of single rows are int32."""
 
 
-class TableSpec(NamedTuple):
+class TableError(ValueError):
+    """A table that cannot be: says what is wrong with it."""
+
+
+class _Fields(NamedTuple):
+    name: str
+    rows: int
+    cols: int
+    dtype: str = "f4"
+
+
+class TableSpec(_Fields):
     """Shape of one dense parameter table.
 
     Parameters
@@ -30,12 +41,30 @@ class TableSpec(NamedTuple):
         At least 1 each.
     dtype : str
         One of ``f4``, ``f8``, ``i4``, ``i8``.
+
+    Raises
+    ------
+    TableError
+        On anything else.
     """
 
-    name: str
-    rows: int
-    cols: int
-    dtype: str = "f4"
+    __slots__ = ()
+
+    def __new__(cls, name: str, rows: int, cols: int, dtype: str = "f4") -> Self:
+        given: tuple[Any, Any] = name, dtype
+        if not isinstance(given[0], str) or not name:
+            raise TableError(f"the name of a table is text, got {name!r:.80}")
+        try:
+            rows, cols = operator.index(rows), operator.index(cols)
+        except TypeError:
+            raise TableError(
+                f"table {name!r}: rows and cols are whole numbers, got {rows!r:.40} x {cols!r:.40}"
+            ) from None
+        if rows < 1 or cols < 1:
+            raise TableError(f"table {name!r} needs at least one row and column, got {rows} x {cols}")
+        if not isinstance(given[1], str) or dtype not in ALLOWED_DTYPES:
+            raise TableError(f"table {name!r}: dtype {dtype!r} is not one of {ALLOWED_DTYPES}")
+        return super().__new__(cls, name, rows, cols, dtype)
 
 
 class Layout:
@@ -138,17 +167,6 @@ class Layout:
 def _checked(given: Any) -> TableSpec:
     """A table with its sizes as plain integers."""
     try:
-        name, rows, cols, *more = given
-        (dtype,) = more or ("f4",)
-        rows, cols = operator.index(rows), operator.index(cols)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"a table is a TableSpec(name, rows, cols, dtype) with whole rows and cols, got {given!r:.80}"
-        ) from None
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"the name of a table is text, got {name!r:.80}")
-    if rows < 1 or cols < 1:
-        raise ValueError(f"table {name!r} needs at least one row and column, got {rows} x {cols}")
-    if not isinstance(dtype, str) or dtype not in ALLOWED_DTYPES:
-        raise ValueError(f"table {name!r}: dtype {dtype!r} is not one of {ALLOWED_DTYPES}")
-    return TableSpec(name, rows, cols, dtype)
+        return TableSpec(*(() if isinstance(given, str) else given))
+    except TypeError:  # nothing, or too much, to make one of
+        raise TableError(f"a table is a TableSpec(name, rows, cols, dtype), got {given!r:.80}") from None

@@ -11,6 +11,8 @@ from pskit.errors import InputError
 
 LARGEST = 1e150
 """Of a number in a file: its square is still finite."""
+SMALLEST = 1e-150
+"""Of the largest feature in a file: its square is still above 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,11 @@ def read_samples(path: Path) -> Samples:
     table = np.array(numbers)
     if not table[:, 1:].any():
         raise InputError(f"samples file {str(path)!r}: all features are 0, there is nothing to fit")
+    if (largest := float(np.abs(table[:, 1:]).max())) < SMALLEST:
+        raise InputError(
+            f"samples file {str(path)!r}: no feature is above {largest:.3g}, and {SMALLEST:g} is the least "
+            "that can be computed with; scale the features"
+        )
     return Samples(np.ascontiguousarray(table[:, 1:]), table[:, 0].copy(), path.name)
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from pskit.emulation.samplers import Sampler
 from pskit.emulation.streams import Stream
+from pskit.errors import about
 
 if TYPE_CHECKING:
     from pskit.config import ComputeConfig, Pause, Straggler
@@ -44,7 +45,8 @@ class ComputeModel:
 
     def __init__(self, compute: "ComputeConfig", seed: int, worker: int) -> None:
         modelled = compute.model != MEASURED
-        self._draws = Sampler(compute, Stream(seed, "compute", "clock", worker)) if modelled else None
+        with about("compute.file", getattr(compute, "file", None)):
+            self._draws = Sampler(compute, Stream(seed, "compute", "clock", worker)) if modelled else None
         self._mean = self._draws.quantile.mean if self._draws is not None else 0
         self._shortest = compute.floor // 2
         self._per_item = compute.per_item

@@ -10,9 +10,10 @@ from pskit.emulation.fan import Fan, Transform, twins
 from pskit.emulation.samplers import Quantile
 from pskit.emulation.staleness import AgeLaw, Shaped
 from pskit.emulation.streams import derive
+from pskit.errors import about
 
 if TYPE_CHECKING:
-    from pskit.config import NetworkConfig
+    from pskit.config import Distribution, NetworkConfig
 
 
 class Endpoint(NamedTuple):
@@ -47,9 +48,11 @@ class Rulebook:
     def __init__(self, network: "NetworkConfig", clock_time: int = 0) -> None:
         self._ages = None if network.staleness is None else AgeLaw(network.staleness)
         self._clock_time = clock_time
-        self._default = Rules(Quantile(network.latency), network.loss, network.reorder)
+        latency = _quantile("network.latency", network.latency)
+        self._default = Rules(latency, network.loss, network.reorder)
         self._overrides = [
-            (link, None if link.latency is None else Quantile(link.latency)) for link in network.links
+            (link, None if link.latency is None else _quantile(f"network.links[{n}].latency", link.latency))
+            for n, link in enumerate(network.links)
         ]
 
     def shaped(self, seed: int, src: Endpoint, dsts: Sequence[Endpoint], plain: Fan) -> "Fan | Shaped":
@@ -156,3 +159,8 @@ def _fan(seed: int, purpose: str, src: Endpoint, dsts: Sequence[Endpoint], trans
 def _coin(probability: float) -> Transform:
     """Return the transform that gives 1 with this probability, else 0."""
     return lambda u: (u < probability).astype(np.int64)
+
+
+def _quantile(key: str, latency: "Distribution") -> Quantile:
+    with about(f"{key}.file", getattr(latency, "file", None)):
+        return Quantile(latency)

@@ -54,7 +54,8 @@ def law(wanted: "Staleness") -> list[float]:
         case "heavy-tail":
             weights = _heavy_tail(wanted.largest, wanted.mean or 1.0)
         case _:
-            weights = list(wanted.shares)
+            largest = max(wanted.shares)
+            weights = [share / largest for share in wanted.shares]  # so that no sum overflows
     total = sum(weights)
     return [weight / total for weight in weights]
 
@@ -74,7 +75,7 @@ def _heavy_tail(bound: int, mean: float) -> list[float]:
     Raises
     ------
     InputError
-        When no shift above -1 does: the mean lies between 1 and that of the uniform law.
+        When no shift above -1 does: the mean lies above 1 and below that of the uniform law.
     """
 
     def weights(shift: float) -> list[float]:
@@ -87,8 +88,8 @@ def _heavy_tail(bound: int, mean: float) -> list[float]:
     low, high = -1.0 + 1e-9, 1e9
     if not mean_of(low) <= mean <= mean_of(high):
         raise InputError(
-            f"network.staleness: a heavy tail that ends at {bound} has a mean between 1 and "
-            f"{(1 + bound) / 2:g} (uniform), not {mean:g}"
+            f"network.staleness: a heavy tail that ends at {bound} has a mean above 1 and below "
+            f"{(1 + bound) / 2:g} (that of a uniform law), not {mean!r}"
         )
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

@@ -39,6 +39,7 @@ from pskit.config import Config
 from pskit.errors import InputError
 from pskit.repro.catalogue import Varies, with_keys
 from pskit.repro.measured import MEASURES
+from pskit.repro.places import MANIFEST, make_room, read_manifest
 from pskit.trace.folder import atomic_folder
 from pskit.trace.hashing import file_sha256, source_fingerprint
 from pskit.trace.machine import git_commit, machine, versions
@@ -46,7 +47,7 @@ from pskit.trace.npz import read_npz, write_npz
 
 ENSEMBLES = "ensembles"
 """Subfolder of the output for the folders of batches."""
-MANIFEST, CONFIG, COLUMNS = "manifest.json", "config.toml", "columns.npz"
+CONFIG, COLUMNS = "config.toml", "columns.npz"
 FORMAT = "pskit batch of runs 1"
 _NO_PART_IN_IT = ("auditing", "cli.py", "console", "explore", "repro")
 
@@ -121,6 +122,10 @@ class PlannedBatch(NamedTuple):
         text = json.dumps([self.cfg.fingerprint(), self.varies, self.seeds, self.measure])
         return hashlib.sha256(text.encode()).hexdigest()
 
+    def make_room(self) -> None:
+        """Take away what stands at `folder` and is no batch, see `pskit.repro.places`."""
+        make_room(self.folder, FORMAT)
+
     def make(self) -> None:
         """Make and measure all runs, and write the folder."""
         begin = time.process_time()
@@ -177,7 +182,16 @@ def is_made(batch: PlannedBatch) -> bool:
         manifest = open_batch(batch.folder).manifest
     except InputError:
         return False  # it will be made again
-    return manifest.get("key") == batch.key and manifest.get("code") == measuring_code(batch.measure)
+    said = {
+        "key": batch.key,
+        "code": measuring_code(batch.measure),
+        "config": batch.cfg.to_dict(),
+        "varies": batch.varies,
+        "seeds": list(batch.seeds),
+        "measure": batch.measure,
+        "workers": batch.cfg.workers,
+    }
+    return "data" in manifest and all(manifest.get(name) == value for name, value in said.items())
 
 
 def write_batch(batch: PlannedBatch, columns: Mapping[str, npt.NDArray[Any]], seconds: float) -> None:
@@ -220,14 +234,12 @@ def open_batch(folder: Path) -> Batch:
     InputError
         When it is missing, damaged or something else.
     """
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: no batch of runs can be read there ({error})") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+    manifest = read_manifest(folder)
+    hashes = manifest.get("sha256")
+    if manifest.get("format") != FORMAT or not isinstance(hashes, dict):
         raise InputError(f"{folder}: this is no batch of runs as this version writes it")
     columns = read_npz(folder / COLUMNS)
-    if file_sha256(folder / COLUMNS) != manifest.get("sha256", {}).get(COLUMNS) or "seed" not in columns:
+    if file_sha256(folder / COLUMNS) != hashes.get(COLUMNS) or "seed" not in columns:
         raise InputError(f"{folder}: {COLUMNS} is not as it was written")
     return Batch(manifest, columns)
 

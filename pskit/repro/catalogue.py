@@ -151,13 +151,13 @@ class Catalogue(_Entry):
                 )
         return [claim for claim in self.claims if not only or claim.startswith(tuple(only))]
 
-    def figures_for(self, claims: Iterable[str], everything: bool) -> list[str]:
-        """Names of the figures of `claims`; with `everything` also those that show no single claim."""
-        wanted = set(claims)
+    def figures_for(self, claims: Sequence[str]) -> list[str]:
+        """Names of the figures of `claims`, and of all others whose runs these claims need anyway."""
+        wanted, there = set(claims), set(self.needs(claims, ()))
         return [
             name
             for name, figure in self.figures.items()
-            if wanted & set(figure.claims) or (everything and not figure.claims)
+            if wanted & set(figure.claims) or there.issuperset(figure.experiments)
         ]
 
     def figure_of(self, claim: str) -> str | None:

@@ -1,6 +1,7 @@
 """The command ``paper_repro.py``: arguments, errors, exit codes.
 
-Exit codes: 0 fine; 1 a claim is FAIL; 2 wrong input; 130 interrupted.
+Exit codes: 0 fine; 1 a claim is FAIL, or its runs could not be made; 2 wrong input, or a place that cannot
+be written; 130 interrupted.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from pskit.repro.runner import WorkerFailure
 
 FINE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 MOST_JOBS = 1024
-QUICK_HELP = "one to three seeds, indicative only; about a minute on two idle cores"
+QUICK_HELP = "one to three seeds, indicative only; about a minute on two idle cores, 1.5 the first time"
 
 
 def main(root: Path, arguments: Sequence[str] | None = None) -> int:
@@ -40,10 +41,10 @@ def main(root: Path, arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         catalogue = load_catalogue(root / "figures" / "figures.toml", root / "experiments")
-        if options.list:
-            print_list(catalogue)
-            return FINE
         only = [name for text in options.only for name in text.split(",")]
+        if options.list:
+            print_list(catalogue, only)
+            return FINE
         report = reproduce(catalogue, options.profile, only, options.out, options.jobs)
         print_report(report, options.out)
         return FAILED if report.failed else FINE
@@ -55,7 +56,7 @@ def main(root: Path, arguments: Sequence[str] | None = None) -> int:
         return _fail(f"interrupted. {interrupt}".rstrip(), INTERRUPTED)
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
-            return _fail(str(error), FAILED)
+            return _fail(str(error), WRONG_INPUT)  # a full disk, a folder of another user
         # The reader of our output has gone, as in `paper_repro.py --list | head`; keep the exit quiet, too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
@@ -66,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="paper_repro.py",
         description="Reproduces arXiv 1410.8043: makes runs, draws figures, checks claims, writes a report.",
-        epilog="Finished runs are reused. Exit codes: 0 fine, 1 a claim failed, 2 wrong input.",
+        epilog="Finished runs are reused. Exit codes: 0 fine, 1 a claim or a run failed, 2 wrong input.",
         allow_abbrev=False,
     )
     add, profile = p.add_argument, p.add_mutually_exclusive_group().add_argument
@@ -74,15 +75,16 @@ def parser() -> argparse.ArgumentParser:
     profile("--quick", dest="profile", action="store_const", const="quick", help=QUICK_HELP)
     profile("--full", dest="profile", action="store_const", const="full", help="many seeds")
     add("--only", metavar="ID[,ID]", action="append", help="only these claims, by id or its beginning")
-    add("--list", action="store_true", help="list the claims and end")
+    add("--list", action="store_true", help="list the claims (those of --only) and end")
     add("--out", metavar="DIR", type=Path, help="where to write (default: report)")
     add("--jobs", metavar="N", type=_jobs, help="processes at a time (default: all cores)")
     return p
 
 
-def print_list(catalogue: Catalogue) -> None:
-    """Print every claim, with what is expected or why it is not tested."""
-    for name, claim in catalogue.claims.items():
+def print_list(catalogue: Catalogue, only: Sequence[str]) -> None:
+    """Print the claims that ``only`` names, all without any: what is expected, or why it is not tested."""
+    for name in catalogue.choose(only):
+        claim = catalogue.claims[name]
         about = f"not tested: {claim.untested}" if claim.untested else f"expected: {claim.expected}"
         print(f"{name:<6}  {claim.paper}\n        {about}")
 

@@ -1,6 +1,6 @@
 """The runs of an experiment, chosen by what their configs say."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,14 +59,28 @@ class Ensemble:
         Absent
             When there are none.
         """
-        chosen = [t for t in self.traces if all(setting(t, k) == v for k, v in where.items())]
+        chosen = [trace for trace in self.traces if fits(trace, where)]
         if not chosen:
             raise Absent("no run with " + ", ".join(f"{key} {value}" for key, value in where.items()))
         return Ensemble(chosen)
 
+    def any_of(self, choices: Iterable[Mapping[str, Any]]) -> "Ensemble":
+        """The runs that at least one of the choices would `select`.
+
+        Raises
+        ------
+        Absent
+            When there are none.
+        """
+        choices = list(choices)
+        chosen = [trace for trace in self.traces if any(fits(trace, where) for where in choices)]
+        if not chosen:
+            raise Absent("none of the runs that it shows")
+        return Ensemble(chosen)
+
     def has(self, **where: Any) -> bool:
         """Whether `select` would find a run."""
-        return any(all(setting(t, k) == v for k, v in where.items()) for t in self.traces)
+        return any(fits(trace, where) for trace in self.traces)
 
     def values(self, key: str) -> list[Any]:
         """Distinct values of a key of `KEYS`, ascending."""
@@ -85,6 +99,11 @@ class Ensemble:
         """Distinct seeds of all runs, ascending."""
         found = (t.seeds if isinstance(t, Batch) else [setting(t, "seed")] for t in self.traces)
         return sorted({seed for some in found for seed in some})
+
+
+def fits(trace: Trace | Batch, where: Mapping[str, Any]) -> bool:
+    """Whether a run has all these values."""
+    return all(setting(trace, key) == value for key, value in where.items())
 
 
 def setting(trace: Trace | Batch, key: str) -> Any:

@@ -30,12 +30,12 @@ def reproduce(catalogue: Catalogue, profile: Profile, only: Sequence[str], out: 
     Raises
     ------
     InputError
-        On a name that fits no claim, and on an ``out`` that holds something else.
+        On a name that fits no claim, and on an ``out`` that holds something else or cannot be written.
     KeyboardInterrupt
         Says how many runs are there by then.
     """
     claims = catalogue.choose(only)
-    figures = catalogue.figures_for(claims, everything=not only)
+    figures = catalogue.figures_for(claims)
     with output_folder(out):
         return _reproduce(catalogue, profile, only, claims, figures, out, jobs)
 
@@ -128,6 +128,8 @@ def make_missing(plan: Plan, jobs: int, console: Console) -> tuple[dict[str, str
     missing = plan.missing
     if not missing:
         return {}, 0.0
+    for run in missing:
+        run.make_room()
     alone = [run for run in missing if isinstance(run, PlannedRun) and run.alone]
     others = [run for run in missing if not run.alone]
     pace = Pace(missing, min(jobs, os.cpu_count() or 1))

@@ -1,17 +1,20 @@
 """Which runs are needed, and which of them are there already."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pskit.analysis.trace import Trace, open_trace
 from pskit.config import Config
 from pskit.errors import InputError
 from pskit.repro.batches import PlannedBatch, kind_name, planned
 from pskit.repro.catalogue import Catalogue, Profile, with_keys
+from pskit.repro.places import make_room
 from pskit.running import run
 from pskit.runtime.live.fidelity import FAITHFUL, LARGEST_SCALE
 from pskit.trace.hashing import code_fingerprint
+from pskit.trace.schema import FORMAT
 from pskit.trace.store import open_run
 
 RUNS = "runs"
@@ -54,6 +57,11 @@ class PlannedRun(NamedTuple):
     def key(self) -> str:
         """Fingerprint of its config."""
         return self.cfg.fingerprint()
+
+    def make_room(self) -> None:
+        """Take away what stands where the run will be written and is none, see `pskit.repro.places`."""
+        for _, folder in self.attempts():
+            make_room(folder, FORMAT)
 
     def make(self) -> None:
         """Make the run and write its folder, in this process."""
@@ -144,15 +152,22 @@ def folder_name(cfg: Config) -> str:
 
 def is_done(folder: Path, cfg: Config) -> bool:
     """Whether `folder` has a complete, undamaged run of `cfg` by the code as it is now; if live, faithful."""
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # unlike Path.is_dir, false where one may not look
         return False
     try:
         manifest = open_run(folder, verify=True).manifest
     except InputError:
         return False  # it will be made again
     return (
-        manifest.get("status") in ("finished", "diverged")
-        and manifest.get("fingerprint") == cfg.fingerprint()
-        and manifest.get("code") == code_fingerprint()
-        and (cfg.run.runtime != LIVE or manifest["fidelity"]["verdict"] == FAITHFUL)
+        manifest["status"] in ("finished", "diverged")
+        and manifest["fingerprint"] == cfg.fingerprint()
+        and manifest["config"] == cfg.to_dict()  # which is what claims choose runs by
+        and manifest["code"] == code_fingerprint()
+        and "data" in manifest  # for captions
+        and (cfg.run.runtime != LIVE or _faithful(manifest))
     )
+
+
+def _faithful(manifest: Mapping[str, Any]) -> bool:
+    fidelity = manifest.get("fidelity")
+    return fidelity is not None and fidelity["verdict"] == FAITHFUL

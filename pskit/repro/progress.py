@@ -11,6 +11,8 @@ from pskit.repro.plan import Planned, seconds_on
 from pskit.repro.runner import Outcome
 
 SECONDS_BETWEEN_LINES = 5.0
+SHARE_ON_TRUST = 0.1
+"""Of all work, what the plan's own estimate counts as beside what was seen: one slow start is no pace yet."""
 Report = Callable[[Outcome | None], None]
 
 
@@ -58,7 +60,8 @@ class Pace:
     def left(self) -> float | None:
         """Estimated seconds to the end, None before the first run."""
         rest = max(0.0, self._all - self._behind)
-        return self.seconds * rest / self._behind if self._behind else None
+        trust = SHARE_ON_TRUST * self._all
+        return rest * (self.seconds + trust) / (self._behind + trust) if self._behind else None
 
     def text(self) -> str:
         """As a line."""

@@ -23,6 +23,7 @@ from pskit.runtime.children import METHOD, single_threaded
 from pskit.trace.folder import put_back
 
 _WRONG_INPUT = f"{InputError.__name__}: "
+_SYSTEM = f"{OSError.__name__}: "
 WARM_UP_CLOCKS = 2
 WARM_UP_CLIENTS = 2
 
@@ -75,7 +76,7 @@ class Runner:
         KeyboardInterrupt
             After the worker processes have ended and nothing half-written is left.
         InputError, WorkerFailure
-            When already a small run ends like that.
+            When already a small run ends like that, or a run cannot be written: nor could the others.
         """
         queue = sorted(runs, key=lambda run: run.seconds)
         outcomes: list[Outcome] = []
@@ -131,6 +132,8 @@ class Runner:
                 raise WorkerFailure(error)
             return None
         worker.run = None
+        if error.startswith(_SYSTEM):
+            raise InputError(f"{run.folder}: no run can be written there ({error.removeprefix(_SYSTEM)})")
         return Outcome(run, seconds, error)
 
     def _end(self) -> None:
@@ -184,16 +187,16 @@ def _work(pipe: Connection, warm_up: list[dict[str, Any]]) -> None:
         begin = time.perf_counter()
         try:
             make()
+        except OSError as error:  # of an application it would be an AppError
+            return 0.0, f"{_SYSTEM}{error.strerror or error}"
         except Exception as error:
             return 0.0, f"{type(error).__name__}: {error}"
         return time.perf_counter() - begin, ""
 
     tiny = [partial(run, Config(**tree), threads=1) for tree in warm_up]
     errors = [error for _, error in map(attempt, tiny) if error]
-    pipe.send((0.0, errors[0] if errors else ""))
-    while True:
-        try:
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # who gave the runs was ended
+        pipe.send((0.0, errors[0] if errors else ""))
+        while True:
             planned: Planned = pipe.recv()
-        except EOFError:
-            return
-        pipe.send(attempt(planned.make))
+            pipe.send(attempt(planned.make))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy.typing as npt
 
+from pskit.apps import apps_with_gate
 from pskit.core.kernels import norms
 from pskit.core.layout import Layout
 from pskit.core.messages import Oplog
@@ -15,6 +16,7 @@ from pskit.errors import InputError
 
 if TYPE_CHECKING:
     from pskit.config import Config
+    from pskit.runtime.guard import Guarded
 
 Tables = dict[str, npt.NDArray[Any]]
 Progress = tuple[int, dict[str, Any]]
@@ -92,8 +94,8 @@ class Runtime(Protocol):
         """
 
 
-def check_gate(cfg: "Config", runtime: Runtime, layout: Layout) -> None:
-    """Refuse a policy with a gate on a runtime that cannot have one, or with a cache that is too small.
+def check_gate(cfg: "Config", runtime: Runtime, app: "Guarded", layout: Layout) -> None:
+    """Refuse a policy with a gate where runtime or application cannot have one, or the cache is too small.
 
     Raises
     ------
@@ -102,6 +104,13 @@ def check_gate(cfg: "Config", runtime: Runtime, layout: Layout) -> None:
     """
     if not policy_class(cfg.ps.policy).gated:
         return
+    without = app.no_gate(cfg)
+    if without is not None:
+        raise InputError(
+            f"ps.policy = {cfg.ps.policy!r}: the application {cfg.app.name!r} does not support a policy with "
+            f"a gate: {without}. Built-in applications that do: {', '.join(apps_with_gate())}; or choose "
+            "another policy"
+        )
     if 0 < cfg.ps.cache_rows < layout.n_rows:
         raise InputError(
             f"ps.cache_rows = {cfg.ps.cache_rows}: under the policy {cfg.ps.policy!r} a computation starts "

@@ -9,7 +9,7 @@ from pskit.apps.base import InitContext, TableSpec, Worker
 from pskit.apps.calls import calling, fault
 from pskit.apps.terms import constants
 from pskit.core.kernels import first_non_finite
-from pskit.core.layout import Layout
+from pskit.core.layout import Layout, TableError
 from pskit.errors import InputError
 
 
@@ -40,17 +40,18 @@ class Guarded:
         InputError
             When that is no list of proper tables.
         """
-        specs: Iterable[TableSpec] = self.tables(cfg)
         try:
-            return Layout(specs, cfg.ps.shards)
+            return Layout(self.tables(cfg), cfg.ps.shards)
+        except InputError:
+            raise
         except ValueError as error:
             raise InputError(f"application {self.name!r}: {error}") from error
 
     def tables(self, cfg: Any) -> list[TableSpec]:
         """See `Application.tables`."""
-        with calling(self.name, "tables()"):
+        with calling(self.name, "tables()", passing=(TableError,)):
             named = self.app.tables(cfg)
-            if not isinstance(named, Iterable) or isinstance(named, str | Mapping):
+            if not isinstance(named, Iterable) or isinstance(named, str | Mapping | TableSpec):
                 raise InputError(
                     f"application {self.name!r}: tables() must give a list of TableSpec, "
                     f"got a {type(named).__name__}"
@@ -115,6 +116,13 @@ class Guarded:
         terms = getattr(self.app, "terms", None)
         with calling(self.name, "terms()"):
             return None if terms is None else constants(terms(cfg))
+
+    def no_gate(self, cfg: Any) -> str | None:
+        """Why the application cannot run under a policy with a gate; None where it says nothing of it."""
+        says = getattr(self.app, "no_gate", None)
+        with calling(self.name, "no_gate()"):
+            reason = None if says is None else says(cfg)
+            return None if reason is None else str(reason)
 
     def lipschitz_inf(self, cfg: Any) -> float | None:
         """Bound of the largest entry of every gradient; None where the application knows of none."""

@@ -69,7 +69,8 @@ def check_memory(needed: int) -> None:
     if available is not None and needed > available:
         raise InputError(
             f"this run needs about {needed / 2**30:.1f} GiB, and {available / 2**30:.1f} GiB are free: "
-            f"use fewer clients, smaller tables (app.rank, app.dim, app.data) or a smaller slack"
+            f"use fewer clients, smaller tables or data (app.rank, app.dim, app.samples, app.data) or a "
+            "smaller slack"
         )
 
 

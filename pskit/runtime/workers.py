@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from pskit.apps.base import Clock, Compute, Get, Worker
 from pskit.apps.calls import FAULTS, fault
 from pskit.core.client import Client, NonFiniteUpdate
+from pskit.core.gated import Misuse
 from pskit.core.messages import Effect, ProtocolViolation, Read
 from pskit.emulation.compute import ComputeModel
-from pskit.errors import AppError, InputError
+from pskit.errors import AppError, InputError, WrongCall
 from pskit.runtime.events import FINISH, LATEST, EventQueue, too_late
 from pskit.runtime.hits import hits
 from pskit.runtime.recording import record_unit
@@ -18,6 +19,8 @@ from pskit.trace.recorder import Recorder
 
 NO_FAULTS = (InputError, AppError, NonFiniteUpdate, ProtocolViolation)
 """What may come out of user code and says itself what it is."""
+OF_THE_CALLER = (WrongCall, Misuse)
+"""Of these, what is the application's fault all the same."""
 POOL_FROM_COST = 20_000
 """Items of work from which a kernel is worth handing to the thread pool; a matter of speed only."""
 
@@ -138,13 +141,20 @@ class Driver:
             except StopIteration:
                 self._leave()
                 return
+            except OF_THE_CALLER as error:
+                raise self._fault("work()", error) from error
             except NO_FAULTS:
                 raise
             except FAULTS as error:
                 raise self._fault("work()", error) from error
             kind = type(command)
             if kind is Get:
-                effects = self._client.get(self.worker, command.rows)
+                try:
+                    effects = self._client.get(self.worker, command.rows)
+                except Misuse as error:
+                    with suppress(*FAULTS):
+                        self._work.throw(error)  # for the line that asks
+                    raise self._fault("work()", error) from error
                 if effects and type(effects[0]) is Read:
                     value = effects[0]
                     self._record(value, 0)

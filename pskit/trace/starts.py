@@ -173,25 +173,34 @@ def merged(
 
 def distances(values: Columns, layout: Layout, initial: dict[str, npt.NDArray[Any]]) -> dict[int, float]:
     """|view - x^_t|_inf on the entries read, by t: x^_t is the initial state with the updates before t."""
-    if not len(values["t"]):
-        return {}
-    sizes = [t.rows * t.cols for t in layout.tables]
-    base = np.concatenate([[0], np.cumsum(sizes)])
+    t, place = np.unique(values["t"], return_inverse=True)
+    largest = np.zeros(len(t))
+    with np.errstate(invalid="ignore"):  # views and references of a run that diverges
+        off = np.abs(values["view"] - references(values, layout, initial))
+        np.maximum.at(largest, place, np.where(np.isnan(values["view"]), 0.0, off))
+    return dict(zip(t.tolist(), largest.tolist(), strict=True))
+
+
+def entries(values: Columns, layout: Layout) -> npt.NDArray[np.int64]:
+    """Number of the entry of each line of ``start_values`` among all entries of all tables: (n,) int64."""
+    base = np.cumsum([0, *(t.rows * t.cols for t in layout.tables)])
     cols = np.array([t.cols for t in layout.tables])
+    table = values["table"]
+    return np.asarray(base[table] + values["row"].astype(np.int64) * cols[table] + values["col"])
+
+
+def references(values: Columns, layout: Layout, initial: dict[str, npt.NDArray[Any]]) -> Floats:
+    """x^_t at the entry of each line of ``start_values``, t its start: (n,) float64."""
     start = np.concatenate([np.asarray(initial[t.name], np.float64).ravel() for t in layout.tables])
-    entry = base[values["table"]] + values["row"].astype(np.int64) * cols[values["table"]] + values["col"]
+    entry = entries(values, layout)
     order = np.lexsort((values["t"], entry))
     entry, update = entry[order], values["update"][order]
     # Sums by entry, without the line's own update, one after the other as the run adds them.
     before = np.empty(len(entry))
-    at = np.flatnonzero(np.concatenate([[True], np.diff(entry) != 0]))
-    upto = np.append(at[1:], len(entry))
-    for a, b in zip(at.tolist(), upto.tolist(), strict=True):
-        run = np.cumsum(np.concatenate([[start[entry[a]]], update[a:b]]))
-        before[a:b] = run[:-1]
-    off = np.abs(values["view"][order] - before)
-    off = np.where(np.isnan(values["view"][order]), 0.0, off)
-    t, place = np.unique(values["t"][order], return_inverse=True)
-    largest = np.zeros(len(t))
-    np.maximum.at(largest, place, off)
-    return dict(zip(t.tolist(), largest.tolist(), strict=True))
+    at = np.flatnonzero(np.diff(entry, prepend=-1) != 0)
+    upto = np.append(at, len(entry))[1:]
+    with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges may come to that
+        for a, b in zip(at.tolist(), upto.tolist(), strict=True):
+            run = np.cumsum(np.concatenate([[start[entry[a]]], update[a:b]]))
+            before[order[a:b]] = run[:-1]
+    return before

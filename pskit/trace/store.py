@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pskit.errors import InputError
+from pskit.errors import InputError, wrong_argument
 from pskit.trace.folder import atomic_folder, hidden_sibling, put_back
 from pskit.trace.hashing import file_sha256
 from pskit.trace.manifest import layout_of
@@ -26,6 +26,13 @@ from pskit.trace.wellformed import check_columns, check_manifest, check_tables
 MANIFEST, CONFIG, TABLES = "manifest.json", "config.toml", "tables.npz"
 FILES = (CONFIG, TABLES, *(f"{table}.npz" for table in SCHEMA))
 OPTIONAL_FILES = tuple(f"{table}.npz" for table in OPTIONAL)
+
+
+def as_folder(given: Any) -> Path:
+    """The folder of a run that an argument names; InputError where it is no path."""
+    if isinstance(given, str | os.PathLike):
+        return Path(given)
+    raise wrong_argument("the folder of a run", 'a path, such as "runs/a"', given)
 
 
 def check_target(folder: Path | str, force: bool = False) -> None:
@@ -39,7 +46,7 @@ def check_target(folder: Path | str, force: bool = False) -> None:
         When ``folder`` is a file or lies where no folder can be made; when it is not empty and
         ``force`` is not set; or, even then, when what it holds is not a run: nothing else is ever deleted.
     """
-    folder = Path(folder)
+    folder = as_folder(folder)
     try:
         put_back(folder.resolve())
         if folder.exists():
@@ -188,7 +195,7 @@ def open_run(folder: Path | str, verify: bool = False) -> "RunFolder":
     InputError
         Naming the folder and the file that is missing, damaged, changed, or of another version.
     """
-    folder = Path(folder)
+    folder = as_folder(folder)
     if not os.path.isdir(folder):  # unlike Path.is_dir, false for names that cannot be
         raise InputError(f"{folder}: there is no such run folder")
     manifest = _read_manifest(folder)

@@ -9,6 +9,7 @@ from scipy.optimize import linprog, minimize, root
 from pskit.apps.huber import HuberLoss
 from pskit.apps.logistic import LogisticLoss
 from pskit.apps.minimise import check_not_separable, least_absolute, newton
+from pskit.data.samples import Samples
 from pskit.errors import InputError
 
 
@@ -102,5 +103,111 @@ def test_quasi_complete_separation_has_no_minimiser_either():
 
 
 def test_newton_says_when_there_is_no_minimiser():
-    with pytest.raises(InputError, match="no well determined minimiser"):
+    with pytest.raises(InputError, match="Newton's method finds no minimiser"):
         newton(lambda z: LogisticLoss().local(z, np.ones(3)), np.ones((3, 1)), np.ones(3), np.zeros(1))
+
+
+def harmed(kind, rows, rng):
+    """Rows with something that ordinary data may have."""
+    rows = rows.copy()
+    match kind:
+        case "a column twice":
+            rows[:, 1] = -2 * rows[:, 0]
+        case "a column of zeros":
+            rows[:, 1] = 0
+        case "few different rows":
+            rows = rows[rng.integers(0, 2, len(rows))]
+        case "fewer rows than columns":
+            rows = rows[:2]
+        case "columns of very different sizes":
+            rows *= 10.0 ** rng.uniform(-140, 140, rows.shape[1])
+    return rows
+
+
+KINDS = (
+    "a column twice",
+    "a column of zeros",
+    "few different rows",
+    "fewer rows than columns",
+    "columns of very different sizes",
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**31), size=st.floats(-5, 5), log_threshold=st.floats(-2, 2))
+def test_any_rows_have_a_minimiser_that_the_gradient_vanishes_at(kind, seed, size, log_threshold):
+    rows, targets, weights, rng = problem(seed, n=20)
+    rows = harmed(kind, rows, rng)
+    targets, weights = 10**size * targets[: len(rows)], weights[: len(rows)] + 1
+    columns = np.maximum(np.abs(rows).max(axis=0), 1e-300)
+    huber = HuberLoss(10**log_threshold)
+    # To rounding: that of the targets, in units of the threshold.
+    exact = 1e-11 * len(rows) * max(1.0, 1e-3 * np.abs(targets).max() / huber.threshold)
+    x = huber.minimise(Samples(rows, targets, "made up"), weights, np.zeros(4))
+    slope = huber.local(rows @ x, targets).slope
+    assert np.abs((rows / columns).T @ (weights * slope)).max() <= exact * weights.sum()
+
+    labels = np.concatenate([np.ones(len(rows)), -np.ones(len(rows))])  # every row in both classes
+    twice, heavier = np.concatenate([rows, rows]), np.concatenate([weights, np.ones(len(rows))])
+    logistic = LogisticLoss()
+    x = logistic.minimise(Samples(twice, labels, "made up"), heavier, np.zeros(4))
+    slope = logistic.local(twice @ x, labels).slope
+    assert np.abs((twice / columns).T @ (heavier * slope)).max() <= 1e-9 * heavier.sum()
+    if kind == "fewer rows than columns":  # each row has its own prediction, ln of its odds
+        np.testing.assert_allclose(rows @ x, np.log(weights), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**31), size=st.floats(-140, 140))
+def test_no_point_is_better_than_the_least_absolute_one(kind, seed, size):
+    rows, targets, weights, rng = problem(seed, n=20)
+    rows = harmed(kind, rows, rng)
+    targets, weights = 10**size * targets[: len(rows)], weights[: len(rows)] + 1
+    columns = np.maximum(np.abs(rows).max(axis=0), 1e-300)
+    if kind == "columns of very different sizes":
+        targets = targets / 10**size  # else the minimiser may be too large
+    x = least_absolute(rows, targets, weights)
+    a, y = rows / columns, targets / np.abs(targets).max()
+    found = weights @ np.abs(rows @ x - targets) / np.abs(targets).max()
+    dual = linprog(-y, A_eq=a.T, b_eq=np.zeros(4), bounds=list(zip(-weights, weights, strict=True)))
+    assert found == pytest.approx(-dual.fun, rel=1e-7, abs=1e-9)
+
+
+def test_targets_far_above_what_rounding_can_tell_are_named():
+    rows, _, weights, rng = problem(3)
+    targets = 1e140 * rng.normal(size=len(rows))
+    with pytest.raises(InputError, match=r"mine data: Newton.*app.threshold = 1, targets up to"):
+        HuberLoss(1.0).minimise(Samples(rows, targets, "mine"), weights, np.zeros(4))
+    with pytest.raises(InputError, match=r"mine: the minimiser has coordinates above 1e\+150"):
+        least_absolute(1e-30 * rows, targets, weights, "mine")
+
+
+def test_rows_of_very_different_sizes_are_minimised_or_named():
+    messages = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        rows, targets = rng.normal(size=(24, 1)) * 10.0 ** rng.uniform(-5, 5, (24, 1)), rng.normal(size=24)
+        try:
+            x = least_absolute(rows, targets, np.ones(24), "mine")
+        except InputError as error:
+            messages.append(str(error))
+        else:  # a weighted median of the points at which a loss is 0
+            best = min(np.abs(rows * p - targets[:, None]).sum() for p in targets / rows[:, 0])
+            assert np.abs(rows @ x - targets).sum() <= best * (1 + 1e-9)
+    assert 0 < len(messages) < 6
+    for message in messages:
+        assert "mine: the linear programme" in message
+        assert "very different sizes" in message
+
+
+def test_a_linear_programme_that_fails_is_told(monkeypatch):
+    class Failed:
+        status, message, x, fun = 4, "numerical difficulties", None, None
+
+    monkeypatch.setattr("scipy.optimize.linprog", lambda *a, **k: Failed)
+    with pytest.raises(InputError, match=r"mine: the linear programme .* fails: numerical difficulties"):
+        least_absolute(np.ones((3, 1)), np.ones(3), np.ones(3), "mine")
+    with pytest.raises(InputError, match=r"mine: the linear programme .* fails: numerical difficulties"):
+        check_not_separable(np.ones((3, 1)), np.ones(3), "mine")

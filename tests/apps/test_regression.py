@@ -172,6 +172,14 @@ def test_data_of_a_users_own(tmp_path, config, lockstep):
         make_app("logistic").terms(cfg)
 
 
+def test_what_cannot_be_computed_with_is_named(config):
+    for keys in ({"noise": 1e200}, {"distance": 1e200}):
+        with pytest.raises(InputError, match=r"synthetic data: the targets reach .*e\+(199|200)"):
+            make_app("absolute").terms(config(2, name="absolute", **keys))
+    with pytest.raises(InputError, match=r"app.threshold = 1e-300: must be 1e-150 or more"):
+        make_app("huber").terms(config(2, name="huber", threshold=1e-300))
+
+
 def test_what_vap_asks_for(config):
     cfg = config(2, name="huber", dim=3, step=0.5, schedule="inverse-sqrt-t")
     app = make_app("huber")

@@ -26,14 +26,19 @@ POLICIES: dict[str, dict[str, Any]] = {
     "bsp": {"policy": "bsp"},
     "asp": {"policy": "asp"},
 }
-CONVEX = {"absolute": {"policy": "ssp", "slack": 2}}
-"""Runs of an application with recorded views, by its name."""
+CONVEX: dict[str, dict[str, Any]] = {
+    "absolute": {"policy": "ssp", "slack": 2},
+    "absolute, vap": {"policy": "vap", "v0": 2.0},
+}
+"""Runs of an application with recorded views."""
 GATED = {
     "vap": {"policy": "vap", "v0": 0.3},
     "vap, nothing reserved": {"policy": "vap", "v0": 0.2},
     "vap, each worker's": {"policy": "vap", "v0": 0.3, "vap_variant": "per_worker", "push": "deltas"},
 }
 """Runs under a policy with a gate."""
+DEATH = "ssp, a client dies"
+"""A live run: worker 2 dies in its clock `workload.LAST`, when the others wait for it."""
 
 
 def config(
@@ -55,10 +60,15 @@ def config(
     """Config of a run of the test application."""
     app: dict[str, Any] = {"name": "tests.auditing.workload:Tally", "options": {"uneven": uneven}}
     if policy in CONVEX:
-        app = {"name": policy, "dim": 3, "step": 0.5, "noise": 0.1}
+        app = {"name": policy.partition(",")[0], "dim": 3, "step": 0.5, "noise": 0.1}
     if policy in GATED:
         options = {"twice": True, "dim": 3, "rows": 2, "unknown": "nothing" in policy}
         app = {"name": "tests.runtime.signs:Medians", "step": 0.1, "options": options}
+    live: dict[str, Any] = {}
+    if policy == DEATH:
+        app = {"name": "tests.auditing.workload:Dying"}
+        live = {"runtime": "live", "on_death": "continue", "time_scale": 0.005}
+        policy = "ssp"
     return pskit.Config(
         app={**app, "clocks": clocks},
         ps={**(CONVEX | GATED | POLICIES)[policy], "shards": shards, "cache_rows": cache_rows},
@@ -68,7 +78,7 @@ def config(
             "stragglers": [] if straggler is None else [{"worker": straggler, "factor": 4.0}],
         },
         network=NETWORKS[network],
-        run={"trace": trace, "seed": seed},
+        run={"trace": trace, "seed": seed, **live},
     )
 
 

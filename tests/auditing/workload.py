@@ -1,10 +1,16 @@
 """A small application whose runs are worth auditing: every worker reads, adds and leaves at its own time."""
 
+import os
+import signal
+import time
+
 import numpy as np
 
 from pskit import TableSpec
 
 ROWS = {"counts": 7, "sums": 5}
+LAST = 3
+"""The clock that `Dying` worker 2 does not come out of."""
 
 
 class Tally:
@@ -48,3 +54,34 @@ class Tally:
 
     def objective(self, tables):
         return {"loss": 1.0 + float(tables["counts"].sum()) * 1e-9}
+
+
+class Dying:
+    """Every worker adds 1 to all rows; the process of worker 2 is killed in its clock `LAST`."""
+
+    def tables(self, cfg):
+        return [TableSpec("counts", 4, 1, "i8")]
+
+    def init(self, ctx):
+        pass
+
+    async def work(self, ps):
+        counts, ids = ps.table("counts"), np.arange(4)
+        for clock in range(ps.cfg.app.clocks):
+            await counts.get(ids)
+            await ps.compute(die if (ps.worker, clock) == (2, LAST) else nothing, cost=1)
+            counts.inc(ids, np.ones((4, 1), np.int64))
+            await ps.clock()
+
+    def objective(self, tables):
+        return {"loss": 1.0}
+
+
+def nothing():
+    """A kernel."""
+
+
+def die():
+    """A kernel that the process does not survive, when the others have come as far as they can without it."""
+    time.sleep(1.0)
+    os.kill(os.getpid(), signal.SIGKILL)

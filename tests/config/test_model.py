@@ -43,8 +43,27 @@ def test_times_and_rates_are_integers() -> None:
 
 def test_nothing_can_be_changed_later() -> None:
     cfg = Config()
-    with pytest.raises(ValueError, match="frozen"):
-        cfg.ps.slack = 3  # type: ignore[misc]
+    for section, key, name in (
+        (cfg.ps, "slack", "ps.slack"),
+        (cfg, "app", "app"),
+        (cfg.compute, "new", "compute.new"),
+    ):
+        with pytest.raises(
+            InputError, match=rf"^{name} = 3: a config is never changed.*load_config"
+        ) as caught:
+            setattr(section, key, 3)
+        assert len(str(caught.value).splitlines()) == 1
+    with pytest.raises(InputError, match=r"^run\.seed, to be deleted"):
+        del cfg.run.seed
+    assert cfg == Config()
+
+
+@pytest.mark.parametrize("given", ["x.toml", {"app": {}}, None])
+def test_sections_are_given_by_name(given: object) -> None:
+    with pytest.raises(
+        InputError, match=r"^Config\(\.\.\.\): expected sections by name.*load_config.*; got "
+    ):
+        Config(given)
 
 
 @pytest.mark.parametrize(
@@ -204,8 +223,21 @@ def test_wrong_keys_and_tables_are_refused(tree: dict[str, Any], message: str) -
     assert message in refused(**tree)
 
 
-def test_further_problems_are_counted() -> None:
-    assert "(1 more problem after this one.)" in refused(app={"rank": 0, "clocks": 0})
+def test_every_problem_has_a_line_up_to_some_number() -> None:
+    def lines_of(**tree: Any) -> list[str]:
+        with pytest.raises(InputError) as caught:
+            Config(**tree)
+        return str(caught.value).splitlines()
+
+    lines = lines_of(app={"rank": 0, "clocks": 0}, ps={"shards": "1"})
+    assert [line.split(" = ")[0] for line in lines] == [
+        "Config(...): app.rank",
+        "Config(...): app.clocks",
+        "Config(...): ps.shards",
+    ]
+    many = lines_of(ps={f"k{i}": i for i in range(11)})
+    assert len(many) == 9
+    assert many[-1] == "... and 3 more"
 
 
 def test_none_is_not_given_and_numpy_scalars_are_numbers() -> None:

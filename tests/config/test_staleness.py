@@ -39,7 +39,8 @@ def test_a_config_with_a_law_comes_back_from_its_text():
         ({"law": "bimodal", "near": 4, "far": 2, "p_far": 0.5}, "far must be above near = 4"),
         ({"law": "bimodal", "near": 1, "far": 2, "p_far": 0.5, "bridge": 0.1}, "no age between near and far"),
         ({"law": "bimodal", "near": 1, "far": 2, "p_far": 1.0}, "above 0 and below 1"),
-        ({"law": "heavy-tail", "mean": 0.5, "bound": 4}, "the mean age in clocks, 1 or more"),
+        ({"law": "heavy-tail", "mean": 0.5, "bound": 4}, "the mean age in clocks, above 1"),
+        ({"law": "heavy-tail", "mean": 1, "bound": 4}, "the mean age in clocks, above 1"),
         ({"law": "histogram"}, "shares is missing"),
         ({"law": "histogram", "shares": [1, 0]}, "the last of the shares must be above 0"),
         ({"law": "histogram", "shares": [1, -1]}, "shares"),
@@ -55,6 +56,7 @@ def test_what_a_law_takes(law, message):
 @pytest.mark.parametrize(
     ("sections", "message"),
     [
+        ({"ps": {"policy": "asp", "slack": None}}, r"a policy that has a slack \(essp\)"),
         ({"ps": {"policy": "ssp"}}, r"a policy that pushes \(essp\)"),
         ({"ps": {"slack": 4}}, "a slack of 5 or more"),
         ({"ps": {"cache_rows": 7}}, "a cache for all rows"),

@@ -29,6 +29,17 @@ def test_nothing_is_promised_before_the_first_clock() -> None:
     assert out.getvalue() == "clock 0 of 10, 25% waiting, 1,234 messages, 7 in flight\n"
 
 
+def test_the_time_left_is_that_of_clocks_not_of_preparations() -> None:
+    out, now = io.StringIO(), [0.0]
+    with showing_progress(Console(file=out), lambda: now[0]) as progress:
+        for now[0], done in ((60.0, 0), (66.0, 3)):
+            progress(done, 10, INFO)
+    assert [line.rpartition(", ")[2] for line in out.getvalue().splitlines()] == [
+        "7 in flight",
+        "about 14 s left",
+    ]
+
+
 def test_a_terminal_gets_a_bar() -> None:
     out = io.StringIO()
     with showing_progress(Console(file=out, force_terminal=True, width=120)) as progress:

@@ -1,9 +1,11 @@
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pskit.core.layout import Layout, TableSpec
+from pskit.core.layout import Layout, TableError, TableSpec
 
 SPECS = st.lists(
     st.tuples(st.integers(1, 9), st.integers(1, 5), st.sampled_from(["f4", "f8", "i4", "i8"])),
@@ -60,7 +62,8 @@ def test_tables_by_name():
         ([("a", 2**30, 1), ("b", 2**30, 1)], 1, "at most 2147483647 rows, got 2147483648"),
         ([("a", 10**30, 1)], 1, "at most 2147483647 rows"),
         ([("a", 1, 2**30)], 1, "'a': a row of 1073741824 columns takes 4294967296 bytes"),
-        ([("a", 1.0, 1)], 1, "whole rows and cols, got"),
+        ([("a", 1.0, 1)], 1, "'a': rows and cols are whole numbers, got 1.0 x 1"),
+        ([("a", 1, 1, "f4", 2)], 1, "a table is a TableSpec"),
         ([("a", 1)], 1, "a table is a TableSpec"),
         ([None], 1, "a table is a TableSpec"),
         ([(1, 1, 1)], 1, "the name of a table is text, got 1"),
@@ -77,3 +80,13 @@ def test_sizes_become_plain_integers():
     assert layout.tables == (TableSpec("a", 2**20, 2**20),)
     assert layout.n_rows * layout.row_bytes[0] == 2**42
     assert type(layout.tables[0].rows) is int
+
+
+def test_a_table_that_cannot_be_is_refused_when_it_is_made():
+    for fields in (("w", -1, 1), ("w", 1, 1, "u7"), ("w", "3", 1), ("", 1, 1), (3, 1, 1)):
+        with pytest.raises(TableError):
+            TableSpec(*fields)
+    spec = TableSpec("w", np.int64(3), cols=2)
+    assert (spec, type(spec.rows)) == (("w", 3, 2, "f4"), int)
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert repr(spec) == "TableSpec(name='w', rows=3, cols=2, dtype='f4')"

@@ -42,6 +42,7 @@ def test_the_forms_of_a_file(tmp_path, text):
         ("1\n2\n", "line 1: 1 field, where a target and at least one feature"),
         ("y x\ny x\n", "line 2: 'y' is not a number"),
         ("1 0\n2 0\n", "all features are 0"),
+        ("1 1e-310\n2 0\n", "no feature is above 1e-310, and 1e-150 is the least"),
     ],
 )
 def test_what_is_wrong_with_a_file(tmp_path, text, message):

@@ -39,15 +39,22 @@ def test_two_ages_without_a_bridge():
     assert shares == [0, 0.75, 0, 0, 0.25]
 
 
+@pytest.mark.parametrize("size", [5e-324, 1.0, 1e308])
+def test_shares_of_any_size(size):
+    assert law(Staleness(law="histogram", shares=[size, 0.0, size, size])) == [1 / 3, 0, 1 / 3, 1 / 3]
+
+
 def test_a_heavy_tail_falls_like_the_inverse_of_a_shifted_age():
     steps = np.diff(1 / np.array(law(wanted("heavy-tail"))))
     np.testing.assert_allclose(steps, steps[0], rtol=1e-9)
     assert steps[0] > 0
 
 
-@pytest.mark.parametrize("mean", [10.0, 9.6])
+@pytest.mark.parametrize("mean", [10.0, 9.5, 1 + 1e-12])
 def test_a_tail_with_an_impossible_mean(mean):
-    with pytest.raises(InputError, match=r"ends at 18 has a mean between 1 and 9.5 \(uniform\), not"):
+    with pytest.raises(
+        InputError, match=r"18 has a mean above 1 and below 9.5 \(that of a uniform law\), not"
+    ):
         law(Staleness(law="heavy-tail", mean=mean, bound=18))
 
 

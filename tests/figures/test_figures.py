@@ -4,10 +4,13 @@ import matplotlib
 import numpy as np
 import pytest
 
-from figures import age_regimes, kit, mf_onset, mf_slack, staleness_histogram
+from figures import age_regimes, kit, mf_onset, mf_slack, staleness_histogram, theorem5_shaped, vap_floor
 from figures.measures import ages, excursion, final_loss, stopped_at
 from figures.mf_convergence import NEAR, WIDE, Curve, line, over_seconds
+from pskit.config import Config
+from pskit.repro.batches import Batch
 from pskit.repro.ensemble import Ensemble
+from pskit.runtime.live.fidelity import LIMITS
 from tests.figures.made_up import BATCHED, CATALOGUE, drawn, rows_of, runs_of
 from tests.paper.synthetic import ensemble, trace_of
 
@@ -27,18 +30,25 @@ SAYS = {
     ],
     "theorem5_shaped": ["29 of the runs were made by it, too, and differ by 1e-16 at most"],
     "theorem6_band": ["SSP 1e-15 (200 runs)", "step 0.1. "],
-    "theorem6_exact": ["SSP -5.0% at the worst checkpoint"],
-    "theorem6_moments": ["SSP 1000 and 1000; ESSP 1000 and 1000."],
+    "theorem6_exact": ["SSP -5.0% at the worst checkpoint", "At t = 7 nothing differs yet"],
+    "theorem6_moments": ["at least so many times", "SSP 1000 [988, 1012] and 1000 [988, 1012]; ESSP 900 "],
     "theorem6_slopes": ["on the left are 2.00, 2.00, 3.00, 4.00."],
     "vap_bound": ["0 are further away than v_t; the regret reaches 50% of the bound"],
     "vap_price": ["Per computation 13.0 messages and 624 bytes, beside 10.0 and 700", "step 0.06. "],
-    "vap_floor": ["VAP 1.00 to 1.30 at latency .2 clock", "step 0.06, 0.18. "],
+    "vap_floor": ["VAP 1.00 to 1.30 at latency .2 clock", "step 0.06, 0.18. ", "Seeds: 6, 4, 4 from left"],
+    "age_regimes": ["s = 16, 1000. step 0.001, 0.005. "],
+    "mf_convergence": ["s = 0, 8, 16, 48, 64. step 0.005, 0.02. "],
     "mf_slack": ["step 0.005. "],
-    "mf_speedup": ["step 0.005. "],
-    "readme": ["step 0.005. "],
+    "mf_speedup": ["s = 0, 8. step 0.005. "],
+    "readme": ["s = 0, 8, 16, 48. step 0.005. "],
 }
 """What a caption says of the runs of the default profile that are shown."""
-SAYS_NOT = {"theorem6_band": "logistic", "vap_price": "mean-reverting", "vap_floor": "mean-reverting"}
+SAYS_NOT = {
+    "theorem5_protocol": "huber",
+    "theorem6_band": "logistic",
+    "vap_price": "mean-reverting",
+    "vap_floor": "mean-reverting",
+}
 """What is said of other runs of the same experiments."""
 
 
@@ -142,7 +152,14 @@ def test_the_line_of_medians_breaks_where_one_is_off_the_axis():
 def test_what_a_caption_says_of_results_comes_from_the_runs():
     quick, default = (ensemble(CATALOGUE, "fig2-mf-10", "fig2-mf-1", profile=p) for p in ("quick", "default"))
     assert "at 10%, step 0.02 BSP stays smooth" in mf_onset.remarks(default)
-    assert "at 10%, step 0.02" not in mf_onset.remarks(quick)
+    assert "at 10%, step 0.02 BSP is not run" in mf_onset.remarks(quick)
+    at_large = [
+        t for t in default if (t.config["app"]["clock_fraction"], t.config["app"]["step"]) == (0.1, 0.02)
+    ]
+    blown = Ensemble([trace_of(Config(**t.config), losses=[1.0, 20.0]) for t in at_large])
+    assert (
+        mf_onset.remarks(blown) == "At 10%, step 0.02 BSP diverges itself in 5 of 5 runs: the step breaks it."
+    )
     configs = [cfg for cfg, _ in CATALOGUE.experiments["fig2-mf-10"].configs("quick")]
     at_8 = [trace_of(cfg, stopped=70) for cfg in configs if cfg.ps.slack == 8]
     assert mf_slack.remarks(quick) == "Every run has a finite final loss."
@@ -151,6 +168,36 @@ def test_what_a_caption_says_of_results_comes_from_the_runs():
     ages = staleness_histogram.remarks(ensemble(CATALOGUE, "fig1-left"))
     assert ages.startswith("ESSP over these slacks: at 10% its peak is at -2, its mean age 1.5;")
     assert "80% of the slack from clock" in age_regimes.remarks(ensemble(CATALOGUE, "fig1-left-regimes"))
+
+
+def test_a_figure_of_one_seed_says_that_it_has_no_bars():
+    quick = vap_floor.remarks(vap_floor.shown(runs_of("vap_floor", "quick")))
+    assert quick.endswith("Seeds: 2, 1, 1 from left to right; of one seed there is no interval, so no bar.")
+    assert vap_floor.remarks(vap_floor.shown(runs_of("vap_floor"))).endswith("4 from left to right.")
+
+
+def test_words_for_slow_runs_are_those_of_the_runs():
+    def with_ages(*ages):
+        """The runs, those of "2 or 18" with these ages."""
+        runs = runs_of("theorem5_shaped", "quick")
+        (first,) = runs.select(drawn="run", far=18)
+        columns = {"age": np.array(ages), "age_square": np.square(ages)}
+        others = [batch for batch in runs if batch is not first]
+        return Ensemble([*others, Batch(first.manifest, first.columns | columns)])
+
+    text = theorem5_shaped.far_tail(with_ages(2.0, 2.0, 18.0, 2.0))
+    assert text.startswith('"2 or 18" has a variance of 48.0 beside ')
+    assert "but only 1 of 4 runs are slow" in text
+    text = theorem5_shaped.far_tail(with_ages(2.0, 2.0, 2.0))
+    assert text == 'None of these 3 runs of "2 or 18" is slow; one in sixteen is to be.'
+
+
+def test_the_caption_has_the_limits_of_fidelity():
+    (_, late, overran), (_, strained_late, strained_overran) = LIMITS
+    caption = " ".join(CATALOGUE.figures["live_histogram"].caption.split())
+    assert f"at most {late:.0%} of a clock" in caption
+    assert f"in at most {overran:.0%} of the clocks" in caption
+    assert f"*strained* up to {strained_late:.0%} and {strained_overran:.0%}" in caption
 
 
 def test_every_policy_has_its_own_colour_and_marker():

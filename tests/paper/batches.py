@@ -54,9 +54,13 @@ def variance_columns(cfg: Config, seeds: Sequence[int]) -> Columns:
     columns |= {"predicted": wrong, "predicted_var_delta": 1.01 * eta**2}
     columns |= {"pooled": wrong, "pooled_var_delta": 1.3 * eta**2}
     if cfg.run.seed == 11:
-        exact = np.append(var, var[-1])
+        # At the first checkpoint, t = 7, nothing differs yet between the policies.
+        scale = np.where(np.arange(reads + 1) < 8, 1.0, 0.9 if cfg.ps.policy == "essp" else 1.0)
+        exact, curves = scale * np.append(var, var[-1]), scale[: reads - 1] * terms
         columns |= {
-            "exact": terms,
+            "exact": curves,
+            "along": 1 + 0.1 * np.where(np.arange(len(seeds)) % 2, 1.0, -1.0)[:, None] * np.ones(len(TERMS)),
+            "error_terms": 0.5 * np.abs(curves),
             "exact_var": exact,
             "z_terms": np.full((len(TERMS), reads - 1), 1.0),
             "z_mean": np.full((reads + 1, dim), -1.0),

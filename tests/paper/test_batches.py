@@ -9,9 +9,10 @@ import pskit
 from pskit.config import Config, load_config
 from pskit.errors import InputError
 from pskit.repro import batches
-from pskit.repro.batches import COLUMNS, CONFIG, ENSEMBLES, MANIFEST, is_made, open_batch, planned, seeded
+from pskit.repro.batches import COLUMNS, CONFIG, ENSEMBLES, is_made, open_batch, planned, seeded
 from pskit.repro.catalogue import Catalogue, Experiment
 from pskit.repro.ensemble import Ensemble
+from pskit.repro.places import MANIFEST
 from pskit.repro.plan import make_plan
 from pskit.repro.runner import Runner
 
@@ -92,6 +93,8 @@ def test_the_code_of_another_measure_is_of_no_account():
 def test_a_damaged_batch_is_made_again(copy, name, harm):
     path = copy.folder / name
     content = path.read_bytes()
+    copy.make_room()
+    assert path.exists()
     if harm == "gone":
         path.unlink()
     elif harm == "cut":
@@ -99,8 +102,28 @@ def test_a_damaged_batch_is_made_again(copy, name, harm):
     else:
         path.write_bytes(content.replace(b"regret", b"regrets", 1).replace(b'"key": "', b'"key": "x', 1))
     assert not is_made(copy)
+    copy.make_room()
     copy.make()
     assert is_made(copy)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"config": {}},
+        {"seeds": [3, 4, 6]},
+        {"varies": "app.noise_seed"},
+        {"measure": "variance"},
+        {"workers": None},
+        {"sha256": 3},
+        {"sha256": {}},
+        {"format": None},
+    ],
+)
+def test_a_manifest_that_says_something_else_is_not_used(copy, change):
+    path = copy.folder / MANIFEST
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    assert not is_made(copy)
 
 
 def test_columns_of_other_runs_are_not_taken(copy):
@@ -112,7 +135,7 @@ def test_columns_of_other_runs_are_not_taken(copy):
 
 
 def test_something_else_is_no_batch(tmp_path):
-    with pytest.raises(InputError, match="no batch of runs can be read"):
+    with pytest.raises(InputError, match=r"its manifest.json cannot be read"):
         open_batch(tmp_path)
     (tmp_path / MANIFEST).write_text(json.dumps({"format": "something else"}))
     with pytest.raises(InputError, match="as this version writes it"):

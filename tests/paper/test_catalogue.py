@@ -25,7 +25,7 @@ def test_a_claim_is_checked_or_says_why_not(catalogue):
 
 
 def test_every_figure_has_its_module(catalogue, root):
-    helpers = {"__init__", "floors", "kit", "measures", "tails"}
+    helpers = {"__init__", "floors", "kit", "measures", "tails", "variances"}
     modules = {path.stem for path in (root / "figures").glob("*.py")} - helpers
     assert modules == set(catalogue.figures)
 
@@ -42,11 +42,23 @@ def test_an_unknown_claim_is_refused_with_the_list(catalogue):
 
 
 def test_figures_and_experiments_that_claims_need(catalogue):
-    assert catalogue.figures_for(["F1L-2"], everything=False) == ["staleness_histogram"]
-    assert "readme" in catalogue.figures_for(["F1L-2"], everything=True)
+    assert catalogue.figures_for(["F1L-2"]) == ["staleness_histogram"]
     assert catalogue.needs(["F1L-2"], ["staleness_histogram"]) == ["fig1-left"]
     assert catalogue.needs(["T5-1"], []) == ["theorem5-tail"]
     assert catalogue.needs(["X-1"], []) == []
+
+
+def test_a_figure_is_drawn_wherever_its_runs_are_made(catalogue):
+    assert list(catalogue.figures) == catalogue.figures_for(list(catalogue.claims))
+    fig2 = catalogue.figures_for(catalogue.choose(["F2M"]))
+    assert fig2 == ["mf_convergence", "mf_slack", "mf_onset", "mf_speedup"]
+    for only in (["F1L"], ["F2M-4"], ["T6"], ["V-2"], ["F1L-1", "F2M-1"]):
+        claims = catalogue.choose(only)
+        figures = catalogue.figures_for(claims)
+        made = set(catalogue.needs(claims, ()))
+        assert {n for n, f in catalogue.figures.items() if made.issuperset(f.experiments)} <= set(figures)
+        assert all(catalogue.figure_of(claim) in figures for claim in claims)
+    assert "readme" in catalogue.figures_for(["F1L-1", "F2M-1"])
 
 
 def test_profiles_grow(catalogue):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -91,11 +92,39 @@ def test_from_nothing_to_a_report_and_again(project, tmp_path, capsys):
     assert "F1L-4   FAIL     not as expected: independent times, s = 4" in failed.out
 
 
+def test_damaged_runs_are_made_again_and_an_unwritable_place_is_said(project, tmp_path, capsys):
+    out = tmp_path / "out"
+    again = ["--quick", "--out", str(out), "--jobs", "1"]
+    assert main(project(), again) == 0
+    good = capsys.readouterr().out.splitlines()[1]
+    runs = sorted((out / "runs").iterdir())
+    (runs[0] / "manifest.json").write_text("{")
+    shutil.rmtree(runs[1])
+    runs[1].write_text("a file")
+    assert main(project(), again) == 0
+    text = capsys.readouterr()
+    assert "2 reused, 2 to make" in text.err
+    assert text.out.splitlines()[1] == good
+
+    shutil.rmtree(out / "runs")
+    (out / "runs").write_text("a file")
+    before = (out / "report.json").read_bytes()
+    assert main(project(), again) == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith(f"paper_repro.py: {out / 'runs'}")
+    assert (out / "report.json").read_bytes() == before
+
+
 def test_listing(project, capsys):
     assert main(project(), ["--list"]) == 0
     text = capsys.readouterr().out
     assert "F1L-4" in text
     assert "not tested: not built" in text
+    assert main(project(), ["--list", "--only", "V"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("V-1")
+    assert "F1L-4" not in text
+    assert main(project(), ["--list", "--only", "X"]) == 2
+    assert "no claim begins with 'X'" in capsys.readouterr().err
 
 
 def test_only_what_is_not_tested_runs_nothing(project, tmp_path, capsys):

@@ -114,8 +114,9 @@ def test_one_seed_of_two_is_left_out_and_named(catalogue):
 def test_a_machine_without_live_runs_leaves_the_claim_untested(catalogue):
     why = f"{IMPOSSIBLE}/dev/shm has 64 MB"
     runs = Ensemble([])
-    assert judge(catalogue, "F1L-3", runs, {"a": why, "b": why})[1:3] == (NOT_TESTED, why)
-    assert judge(catalogue, "F1L-3", runs, {"a": why, "b": "RunFailed: client 1 died"}).status == FAIL
+    found = judge(catalogue, "F1L-3", runs, {"a": why, "b": why})
+    assert (found.status, found.why, found.broken) == (NOT_TESTED, why, False)
+    assert judge(catalogue, "F1L-3", runs, {"a": why, "b": "RunFailed: client 1 died"}).broken
 
 
 def test_the_head_of_the_numbers_allows_for_single_seeds_among_several(catalogue):

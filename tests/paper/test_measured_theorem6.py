@@ -48,6 +48,12 @@ def test_the_recursion_is_beside_runs_of_one_schedule(one_schedule):
     assert np.isfinite(one_schedule["z_terms"]).all()
     assert 0.2 < np.abs(one_schedule["z_mean"]).max() < 6
     assert one_schedule["delay_law"].sum() == pytest.approx(1)
+    assert one_schedule["along"].shape == (8, len(TERMS))
+    # The mean over the runs is the measured term itself, along the curve.
+    half = slice((reads - 1) // 2, None)
+    measured, curve = 8 / 7 * one_schedule["terms"][:, half], one_schedule["exact"][:, half]
+    wanted = (measured * curve).sum(axis=1) / (curve**2).sum(axis=1)
+    np.testing.assert_allclose(one_schedule["along"].mean(axis=0), wanted, rtol=1e-9)
     # Terms against a recursion of the other form, with the noise that the runs have.
     run = theorem6.measure(theorem6.run(seeded(config(), "app.noise_seed", 0), threads=1), "population")
     known = theory.linear_recursion(

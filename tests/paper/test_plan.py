@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -73,6 +74,42 @@ def test_only_a_run_that_came_to_its_end_is_reused(made, status, reused):
     manifest = json.loads(path.read_text())
     path.write_text(json.dumps(manifest | {"status": status}))
     assert is_done(made.folder, made.cfg) is reused
+
+
+def test_a_manifest_that_was_changed_is_not_reused(made):
+    path = made.folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["config"]["app"]["step"] *= 2
+    path.write_text(json.dumps(manifest))
+    assert not is_done(made.folder, made.cfg)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "[" * 10**5, '{"format": "pskit-run"}'])
+def test_a_run_is_made_where_a_damaged_one_stands(made, text):
+    (made.folder / "manifest.json").write_text(text)
+    assert not is_done(made.folder, made.cfg)
+    made.make_room()
+    made.make()
+    assert is_done(made.folder, made.cfg)
+    assert [path.name for path in made.folder.parent.iterdir()] == [made.folder.name]
+
+
+def test_a_run_is_made_where_a_file_stands(made):
+    shutil.rmtree(made.folder)
+    made.folder.write_text("a file")
+    assert not is_done(made.folder, made.cfg)
+    made.make_room()
+    made.make()
+    assert is_done(made.folder, made.cfg)
+
+
+def test_a_live_run_without_its_verdict_is_not_reused(made):
+    """As after damage: whether it was faithful cannot be told."""
+    cfg = Config(**TINY, run={"runtime": "live"})
+    path = made.folder / "manifest.json"
+    said = {"fingerprint": cfg.fingerprint(), "config": cfg.to_dict()}
+    path.write_text(json.dumps(json.loads(path.read_text()) | said))
+    assert not is_done(made.folder, cfg)
 
 
 def test_a_folder_that_is_no_run_is_not_reused(made, tmp_path):

@@ -25,7 +25,7 @@ def test_the_time_left_is_of_the_work_left():
     assert (pace.setup, pace.left, pace.text()) == (10.0, None, "run 0 of 2")
     clock.now = 16.0
     pace.step(Outcome(runs[0], 6.0, ""))
-    assert pace.left == 2.0
+    assert pace.left == (6.0 + 0.4) / (3.0 + 0.4)  # nearly twice as long as planned
     pace.step(Outcome(runs[1], 0.0, "broken"))
     assert pace.text() == "run 2 of 2, 1 failed, about 0 s left"
 

@@ -1,5 +1,6 @@
 """The worker processes are real; their runs take milliseconds."""
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -56,11 +57,13 @@ def test_a_run_that_raises_and_a_process_that_ends_are_reported_and_the_rest_goe
     runs.append(planned(tmp_path / "faulty", "tests.paper.test_runner:Faulty"))
     runs.append(planned(tmp_path / "sudden", "tests.paper.test_runner:Sudden"))
     errors = {o.run.folder.name: o.error for o in Runner(1).make(runs)}
+    assert errors.pop("faulty").startswith(
+        "AppError: application 'tests.paper.test_runner:Faulty': work() failed, "
+        "worker 0 at clock 0: ArithmeticError: as planted"
+    )
     assert errors == {
         "run1": "",
         "run2": "",
-        "faulty": "AppError: application 'tests.paper.test_runner:Faulty': work() failed, "
-        "worker 0 at clock 0: ArithmeticError: as planted",
         "sudden": "its process ended with exit code 7",
     }
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run1", "run2"]
@@ -84,6 +87,23 @@ def test_wrong_input_comes_out_as_such(tmp_path):
     cfg = Config(app={"name": "mf", "data": str(tmp_path / "no_such_file.csv")})
     with pytest.raises(InputError, match="no_such_file"):
         Runner(1).make([PlannedRun(cfg, tmp_path / "run", 0.1, False)])
+
+
+def test_what_cannot_be_written_ends_the_batch(tmp_path):
+    """As a full disk does: the next run could not be written either."""
+    with pytest.raises(InputError, match=r"run: no run can be written there \(Device or resource busy\)"):
+        Runner(1).make([Unwritable(planned(tmp_path / "run"))])
+    assert not multiprocessing.active_children()
+
+
+class Unwritable:
+    """A run that everything is right with until it is to be written."""
+
+    def __init__(self, run):
+        self.cfg, self.folder, self.seconds = run.cfg, run.folder, run.seconds
+
+    def make(self):
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
 
 class Broken(Quadratic):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pskit.analysis.variance import TERMS
+from pskit.analysis.variance import TERMS, checkpoints
 from pskit.repro.claims.verdict import FAIL, FINDING, NOT_TESTED, PASS, judge
 from pskit.repro.ensemble import Ensemble
 from tests.paper.batches import batches
@@ -106,6 +106,24 @@ def test_a_curve_off_by_four_errors_fails(catalogue, name):
     for z, status in ((3.99, PASS), (4.0, FAIL), (-5.0, FAIL), (math.inf, FAIL)):
         found = verdict(catalogue, "T6-3", change=lambda c, z=z: c | {name: np.full_like(c[name], z)})
         assert found.status == status, z
+
+
+def test_what_does_not_differ_between_the_policies_yet_counts_once(catalogue):
+    def off(columns, place):
+        z = columns["z_var"].copy()
+        z[place] = 5.0
+        return columns | {"z_var": z}
+
+    def missed(place):
+        found = verdict(catalogue, "T6-3", change=lambda c: off(c, place))
+        return [part.what for part in found.parts if not part.met]
+
+    first, second = checkpoints(401)[:2]
+    assert missed(first) == ["largest |z| of tr Cov, SSP"]
+    assert missed(second) == ["largest |z| of tr Cov, SSP", "largest |z| of tr Cov, ESSP"]
+    notes = {part.what: part.note for part in verdict(catalogue, "T6-3").parts}
+    assert notes["largest |z| of tr Cov, SSP"] == ""
+    assert notes["largest |z| of tr Cov, ESSP"] == "at 19 of 20 checkpoints; at the others it is SSP's number"
 
 
 def test_the_error_of_the_iid_law_is_reported(catalogue):

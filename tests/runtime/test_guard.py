@@ -144,15 +144,64 @@ def test_what_is_a_number(loss) -> None:
         ([], "1 to 255 tables"),
         ([3], "a table is a TableSpec"),
         (["abc"], "a table is a TableSpec"),
-        ([TableSpec("x", 2.5, 1)], "with whole rows and cols"),  # type: ignore[arg-type]
+        ([("x", 2.5, 1)], "'x': rows and cols are whole numbers, got 2.5 x 1"),
+        (TableSpec("x", 1, 1), "must give a list of TableSpec, got a TableSpec"),
         ([TableSpec("x", 10**12, 1)], "at most 2147483647 rows, got 1000000000000"),
-        ([TableSpec(3, 1, 1)], "the name of a table is text"),  # type: ignore[arg-type]
+        ([(3, 1, 1)], "the name of a table is text"),
     ],
 )
 def test_tables_that_are_none_are_wrong_input(tables, message) -> None:
     guarded = Guarded(with_method("tables", lambda self, cfg: tables), "own:Own")
     with pytest.raises(InputError, match=f"^application 'own:Own': .*{message}"):
         guarded.layout(config())
+
+
+def test_a_table_that_cannot_be_made_is_wrong_input() -> None:
+    def tables(self, cfg):
+        return [TableSpec("x", -1, 1)]
+
+    with pytest.raises(InputError, match=r"^application 'own:Own': table 'x' needs at least one row"):
+        Guarded(with_method("tables", tables), "own:Own").layout(config())
+
+
+async def wrong_shape(ps):
+    ps.table("x").inc([0], np.ones((2, 4)))
+
+
+async def wrong_ids(ps):
+    await ps.table("x").get([99])
+
+
+async def no_such_table(ps):
+    ps.table("y")
+
+
+async def unawaited_delta(ps):
+    ps.table("x").inc([0], ps.table("x").get([0]))
+
+
+async def unawaited_compute(ps):
+    ps.table("x").inc([0], ps.compute(tuple, np.ones(3)))
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (wrong_shape, r"INC of 1 rows needs a delta of shape \(n, 1\), got \(2, 4\)"),
+        (wrong_ids, r"row ids must lie in 0\.\.2, got 99\.\.99"),
+        (no_such_table, r"no table 'y'"),
+        (
+            unawaited_delta,
+            r"an INC adds numbers, got <coroutine .*come by `await`.*Table.get\(\) without `await`",
+        ),
+        (unawaited_compute, r"an INC adds numbers, got Compute\(.*come by `await`"),
+    ],
+)
+def test_a_wrong_call_is_a_fault_of_the_application(script, message) -> None:
+    where = r"^application 'own:Own': work\(\) failed, worker 0 at clock 0: "
+    with pytest.raises(AppError, match=where + f".*{message}") as caught:
+        run(Scripted(script))
+    assert f"test_guard.py, line {script.__code__.co_firstlineno + 1}, in " in str(caught.value)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

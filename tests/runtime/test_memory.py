@@ -38,6 +38,19 @@ def test_what_an_application_needs_per_worker_counts(monkeypatch) -> None:
         pskit.run(pskit.Config(app={"name": "quadratic", "dim": 3}, cluster={"clients": 16}))
 
 
+@pytest.mark.parametrize(("runtime", "times"), [("sim", 1), ("live", 4)])
+@pytest.mark.parametrize("begin", [pskit.run, pskit.session])
+def test_synthetic_data_count_before_they_are_made(monkeypatch, runtime, times, begin) -> None:
+    """Three arrays of 1000 x 200 million numbers, in one process or in four."""
+    monkeypatch.setattr("pskit.apps.regression.synthetic", lambda *_: pytest.fail("made"))
+    run = {"runtime": runtime} | ({"time_scale": 0.1} if runtime == "live" else {})
+    cfg = pskit.Config(
+        app={"name": "huber", "dim": 200_000_000, "samples": 1000}, cluster={"clients": 3}, run=run
+    )
+    with pytest.raises(InputError, match=rf"this run needs about {times * 4.8e12 / 2**30:.1f}.* GiB"):
+        begin(cfg)
+
+
 def test_where_the_system_does_not_say(monkeypatch) -> None:
     monkeypatch.setattr("pskit.runtime.memory.available_bytes", lambda: None)
     check_memory(1 << 60)

@@ -1,15 +1,17 @@
 """VAP in virtual time: the bound of values, from the trace alone, and what it costs."""
 
+import re
 from unittest import mock
 
 import numpy as np
 import pytest
 
 import pskit
-from pskit.core.gated import Misuse
+from pskit.apps import apps_with_gate
 from pskit.core.layout import TableSpec
 from pskit.core.policies import Policy
 from pskit.errors import AppError, InputError
+from pskit.runtime.guard import Guarded
 from tests.runtime.signs import Medians
 
 COMPUTE = {"model": "exponential", "mean": "1s"}
@@ -187,7 +189,7 @@ class Scripted(Medians):
         await type(self).script(ps, ps.table("x"))
 
 
-def refused(script, error=Misuse):
+def refused(script, error=AppError):
     Scripted.script = staticmethod(script)
     with pytest.raises(error) as caught:
         run(clients=2, app={"name": "tests.runtime.test_sim_vap:Scripted"})
@@ -200,8 +202,11 @@ def test_a_second_get_of_a_computation():
         await ps.compute(tuple)
         await x.get([1])
 
-    assert "a second GET of worker" in refused(script)
-    assert "one ps.get(...)" in refused(script)
+    assert re.match(
+        r"application 'tests.*:Scripted': work\(\) failed, worker \d at clock 0: a second GET of worker \d .*"
+        r"one ps.get\(...\).* \(.*test_sim_vap.py, line \d+, in script\)$",
+        refused(script),
+    )
 
 
 def test_an_inc_outside_a_computation():
@@ -213,7 +218,7 @@ def test_an_inc_outside_a_computation():
         await ps.clock()
         x.inc([0], np.ones((1, 2)))
 
-    assert "without a GET" in refused(before)
+    assert "worker 0 at clock 0: an INC of worker 0 at clock 0 without a GET" in refused(before)
     assert "at clock 1 without a GET" in refused(after)
 
 
@@ -302,3 +307,27 @@ def test_integer_tables():
     assert pskit.audit(trace).ok
     assert (trace.columns("starts")["distance"] % 1 == 0).all()
     assert trace.columns("starts")["distance"].max() >= 1
+
+
+def test_an_application_that_reads_twice_is_refused_before_anything_is_made(tmp_path):
+    cfg = pskit.Config(app={"name": "mf", "clocks": 2}, ps={"policy": "vap"})
+    message = r"^ps.policy = 'vap': the application 'mf' does not support .* reads twice.*: quadratic, abs"
+    with pytest.raises(InputError, match=message):
+        pskit.run(cfg, out=tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+
+
+def test_those_that_are_said_to_have_a_gate_have_one():
+    assert apps_with_gate() == ["quadratic", "absolute", "huber", "logistic"]
+    for name in apps_with_gate():
+        trace = run(clients=2, app={"name": name, "clocks": 2, "dim": 3})
+        assert trace.status == "finished"
+
+
+def test_an_application_of_ones_own_may_say_that_it_cannot_have_a_gate():
+    class Twice(Scripted):
+        def no_gate(self, cfg):
+            return "it reads twice"
+
+    assert Guarded(Twice(), "x:Twice").no_gate(None) == "it reads twice"
+    assert Guarded(Scripted(), "x:Scripted").no_gate(None) is None

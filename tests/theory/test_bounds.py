@@ -94,6 +94,15 @@ def test_clopper_pearson():
     everything = theory.clopper_pearson_upper(10, 10, 0.05)
     assert float(everything) == 1.0
     assert everything.vacuous is True
+    # 1 - u = (1e-308 / 10)^(1/9) to leading order: 1 but for rounding, where SciPy's inverse is undefined
+    assert float(theory.clopper_pearson_upper(1, 10, 1e-308)) == 1.0
+
+
+def test_weights_of_more_workers_than_reads():
+    """One incomplete clock holds all reads, however many workers there are."""
+    few = theory.lemma4_weights(5, 1, 5)
+    np.testing.assert_allclose(theory.lemma4_weights(5 * 10**11, 1, 5), few / 10**11, rtol=1e-15)
+    assert theory.lemma4_weights(7, 2, 5)[0] == pytest.approx((np.arange(1, 6) ** -0.5).sum() / 35, rel=1e-15)
 
 
 def test_maurer_pontil():

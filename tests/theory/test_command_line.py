@@ -55,6 +55,14 @@ def calls(tmp_path):
     return CALLS | {"thm6": ["--ensemble", str(path), "--eta", ".1"]}
 
 
+def test_an_eta_of_nothing_is_not_the_one_left_out(capsys):
+    for option in ("--eta", "--L"):
+        with pytest.raises(SystemExit) as ended:
+            main(["lemma4", *CALLS["lemma4"], option, "0"])
+        assert ended.value.code == 2
+        assert f"{option[2:]}: got 0, but must be > 0" in capsys.readouterr().err
+
+
 def test_every_command_is_tried(calls):
     assert set(calls) == set(COMMANDS)
 

@@ -5,11 +5,13 @@ from itertools import pairwise
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import theory
 from theory._sums import clock_nodes
+from theory.chernoff import per_term
+from theory.concentration import bennett_inverse
 
 CASE = {"eta": 0.5, "L": 1.0, "P": 4, "s": 3, "T": 1000, "mu_gamma": 3.0, "var_gamma": 2.5}
 LADDER = ("paper", "bernstein", "bernstein_centred", "bennett", "per_term", "two_point")
@@ -175,6 +177,54 @@ def test_deviation_inverts_the_tail(method, delta):
     assert float(theory.thm5_tail(float(tau), **case, method=method, law=law)) == pytest.approx(
         delta, rel=1e-9
     )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    P=st.sampled_from([1, 2, 4, 64]),
+    s=st.sampled_from([0, 1, 16]),
+    T=st.sampled_from([1, 2, 3, 5, 64, 65, 1000]),
+    size=st.tuples(st.floats(-6, 6), st.floats(-6, 6)),
+    log_delta=st.floats(-20, -0.01),
+    log_variance=st.sampled_from([0.0, 0.0, -12.0, -300.0, -308.0]),
+)
+def test_the_deviation_reaches_delta_and_no_more(seed, P, s, T, size, log_delta, log_variance):
+    law, mean, variance = a_law(np.random.default_rng(seed), P * (2 * s + 1))
+    eta, L = 10.0 ** np.array(size)
+    delta, steps = 10**log_delta, []
+    for method in (*LADDER, "cramer", "chi_bernstein"):
+        var = variance if method == "cramer" else variance * 10**log_variance
+        case = {"eta": eta, "L": L, "P": P, "s": s, "T": T, "mu_gamma": mean, "var_gamma": var}
+        tau = theory.thm5_deviation(delta, **case, method=method, law=law).value
+        assert theory.thm5_tail(tau, **case, method=method, law=law) <= delta
+        assert theory.thm5_tail(tau * (1 - 1e-9), **case, method=method, law=law) >= delta * (1 - 1e-6)
+        steps.append(tau)
+    for above, below in pairwise(steps[: len(LADDER)]):
+        assert below <= above * (1 + 1e-9)
+
+
+def test_per_term_against_mpmath_where_the_variance_is_tiny():
+    """Terms in which e^(x U) sigma is small although e^(x U) overflows the other form."""
+    mpmath.mp.dps = 60
+    q = mpmath.mpf(10) ** -300
+    found, first, second = per_term(1e-300).derivatives(np.array([500.0, 620.0, 680.0, 695.0, 800.0]))
+    for i, x in enumerate((500, 620, 680, 695, 800)):
+        inside = 1 + q * (mpmath.exp(x) - 1 - x)
+        slope = q * (mpmath.exp(x) - 1) / inside
+        assert found[i] == pytest.approx(float(mpmath.log(inside)), rel=1e-9, abs=1e-13)
+        assert first[i] == pytest.approx(float(slope), rel=1e-9, abs=1e-13)
+        assert second[i] == pytest.approx(float(q * mpmath.exp(x) / inside - slope**2), rel=1e-9, abs=1e-13)
+
+
+def test_bennett_against_mpmath_where_the_variance_is_tiny():
+    for V in (1e-300, 1e-308, 5e-324, 1e-90, 1e-110):
+        log = float(np.asarray(theory.bennett_tail(3.0, V, 2.0).details["log"]))
+        r = mpmath.mpf(6) / mpmath.mpf(V)
+        wanted = mpmath.mpf(V) / 4 * ((1 + r) * mpmath.log(1 + r) - r)
+        assert log == pytest.approx(-float(wanted), rel=1e-13)
+        back = bennett_inverse(np.float64(-log), np.float64(V), np.float64(2.0))
+        assert float(back) == pytest.approx(3.0, rel=1e-12)
 
 
 def test_deviation_sweeps_and_ends():

@@ -1,6 +1,7 @@
 """All checks of a trace, in stages: when one of a stage fails, what comes after it would only mislead."""
 
 from pskit.auditing.checks import (
+    agreement,
     clocks,
     copies,
     ending,
@@ -11,15 +12,18 @@ from pskit.auditing.checks import (
     metrics,
     order,
     reads,
+    rows,
     schedule,
+    stalls,
     starts,
     totals,
+    transit,
     updates,
     views,
 )
 
 STAGES = (
-    (*facts.CHECKS, *ids.CHECKS, *views.IDS, *starts.IDS),
+    (*facts.CHECKS, *ids.CHECKS, *views.IDS, *rows.IDS, *starts.IDS),
     order.CHECKS,
     (
         *clocks.CHECKS,
@@ -29,12 +33,17 @@ STAGES = (
         *reads.CHECKS,
         *copies.CHECKS,
         *views.CHECKS,
+        *rows.CHECKS,
         *starts.CHECKS,
+        *agreement.CHECKS,
+        *transit.CHECKS,
+        *stalls.CHECKS,
         *totals.CHECKS,
         *ending.TIME,
         *metrics.CHECKS,
         *facts.STATUS,
         *ending.CHECKS,
+        *rows.END,
         *schedule.CHECKS,
     ),
 )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pskit.auditing import telling
-from pskit.auditing.case import Case
+from pskit.auditing.case import Array, Case
 from pskit.auditing.findings import Check, Finding, breaks
 from pskit.auditing.history import NEVER
 
@@ -13,7 +13,7 @@ IN_ORDER = ("bsp", "ssp", "essp", "asp", "vap")
 
 def times(case: Case) -> Finding | str:
     """Evaluations begin at time and clock 0 and never go back; each has all updates of its clocks."""
-    m, history = case.columns["metrics"], case.history
+    m = case.columns["metrics"]
     t, clock = m["t"], m["clock"].astype(np.int64)
     wrong = (t < 0) | (clock < 0) | (clock > case.windows.finished.max(initial=0))
     if case.ended or not case.live:
@@ -21,13 +21,7 @@ def times(case: Case) -> Finding | str:
     if len(t):
         wrong[0] |= (t[0] != 0) | (clock[0] != 0)
     wrong[1:] |= (np.diff(t) < 0) | (np.diff(clock) < 0)
-    known = np.clip(clock, 0, history.needed.shape[1] - 1)
-    complete = np.zeros(len(t), np.int64)
-    for shard in range(case.shards):
-        where = np.full(len(t), shard)
-        lowest = history.lowest_version(where, known)
-        applied = np.where(lowest > 0, history.applied_at(where, lowest - 1), 0)
-        complete = np.maximum(complete, applied)
+    complete = _complete(case, clock)
     if case.policy in IN_ORDER:
         wrong |= complete > t
 
@@ -43,4 +37,56 @@ def times(case: Case) -> Finding | str:
     return breaks(wrong, tell)
 
 
-CHECKS = (Check("times of metrics", times),)
+def _complete(case: Case, clock: Array) -> Array:
+    """When all shards had all updates of the first ``clock`` (n,) clocks, NEVER included: (n,) int64, ns."""
+    history = case.history
+    known = np.clip(clock, 0, history.needed.shape[1] - 1)
+    complete = np.zeros(len(clock), np.int64)
+    for shard in range(case.shards):
+        where = np.full(len(clock), shard)
+        lowest = history.lowest_version(where, known)
+        applied = np.where(lowest > 0, history.applied_at(where, lowest - 1), 0)
+        complete = np.maximum(complete, applied)
+    return complete
+
+
+def moments(case: Case) -> Finding | str:
+    """An evaluation is made when the slowest shard's clock rises, once in so many clocks, and at the end.
+
+    It names that clock; or, where workers leave, that of the fastest worker, if it is lower.
+    """
+    if case.live:
+        return "a live server evaluates when it comes to it"
+    if case.policy not in IN_ORDER:
+        return f"under {case.policy} a shard's clock may rise later than the updates are in"
+    m = case.columns["metrics"]
+    t, clock = m["t"], m["clock"].astype(np.int64)
+    every = int(case.manifest["config"]["run"]["eval_every"])
+    first = np.ones(len(t), np.bool_)  # of the lines of an evaluation, which has one for every metric
+    first[1:] = (np.diff(t) != 0) | (np.diff(clock) != 0)
+    t, clock = t[first], clock[first]
+    ends = np.sort(case.clocks["t_end"])
+    by_end = np.argsort(case.clocks["t_end"], kind="stable")
+    running = np.concatenate([[0], np.maximum.accumulate(case.clocks["clock"][by_end].astype(np.int64) + 1)])
+    before, by_then = (running[np.searchsorted(ends, t, side=side)] for side in ("left", "right"))
+    rises = _complete(case, np.arange(case.history.needed.shape[1]))
+    capped = ((clock == before) | (clock == by_then)) & np.isin(t, rises)
+    wrong = (_complete(case, clock) != t) & ~capped
+    wrong[1:] |= np.diff(clock) < every
+    wrong[:1] = False  # that of the initial tables, see "times of metrics"
+    if case.ended and len(t) > 1 and clock[-1] == case.windows.finished.max(initial=0):
+        wrong[-1] = False  # that of the final tables
+    lines = np.flatnonzero(first)
+
+    def tell(i: int) -> str:
+        k = int(lines[i])
+        return (
+            f"{str(m['name'][k])!r} was evaluated at clock {clock[i]}, {telling.at(int(t[i]))}, after clock "
+            f"{clock[i - 1]}; evaluations are {every} clocks apart, and the updates of that many clocks were "
+            f"complete at {telling.at(int(_complete(case, clock[i : i + 1])[0]))}"
+        )
+
+    return breaks(wrong, tell)
+
+
+CHECKS = (Check("times of metrics", times), Check("clocks of metrics", moments))

@@ -88,6 +88,11 @@ def _increments_read(case: Case) -> Finding:
     lines = np.unique(np.stack([u["worker"], u["seq"], u["t_sent"]], axis=1).astype(np.int64), axis=0)
     sent = SortedGroups(lines[:, 0], lines[:, 2], case.workers)
     least, most = (sent.count(r["worker"], r["t"], inclusive=also) + 1 for also in (False, True))
+    if not case.finished:  # units under way are in no line: the first one known after a read bounds them
+        later = sent.first(r["worker"], r["t"], after=True)
+        known = later < sent.start[r["worker"].astype(np.int64) + 1]
+        number = np.append(lines[sent.order, 1], 0)[later]
+        most = np.where(known, number + 1, r["own_upto"])
     # Units of the very moment may be on either side, but the end of the clock before is always in.
     width = int(max(r["clock"].max(initial=0), u["clock"].max(initial=0))) + 2
     ends = np.full(case.workers * width, -1)

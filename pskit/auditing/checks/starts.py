@@ -11,6 +11,7 @@ import numpy as np
 from pskit.auditing import telling
 from pskit.auditing.case import UNDER_WAY, Array, Case
 from pskit.auditing.findings import Check, Finding, breaks
+from pskit.auditing.windows import OPEN_END
 from pskit.trace.schema import Columns
 from pskit.trace.starts import NEVER
 
@@ -18,9 +19,12 @@ NO_GATE = "the policy has no gate"
 NO_CLAIM = "no bound of the gradients is known, or the variant is per_worker: nothing is claimed of the view"
 CLOSE = 1e-9
 HEADER = 32
+TIED = 8
+"""Computations over at the very moment of a start, up to which all sums of some of them are tried."""
 
 
-def _said(case: Case, i: int) -> str:
+def about(case: Case, i: int) -> str:
+    """The start in line ``i``."""
     s = case.columns["starts"]
     return (
         f"start {s['t'][i]}, of worker {s['worker'][i]} at clock {s['clock'][i]}, "
@@ -58,7 +62,7 @@ def ids(case: Case) -> Finding | str:
     wrong |= (s["stalled"] > s["waited"]) | (s["t_over"] < NEVER)
     for name in ("v", "unseen", "others", "reservation"):
         wrong |= ~((s[name] >= 0) & np.isfinite(s[name]))
-    return breaks(wrong, lambda i: f"line {i} of the starts does not fit this run: {_said(case, i)}")
+    return breaks(wrong, lambda i: f"line {i} of the starts does not fit this run: {about(case, i)}")
 
 
 def value_ids(case: Case) -> Finding | str:
@@ -72,7 +76,6 @@ def value_ids(case: Case) -> Finding | str:
     wrong = (e["table"] >= len(rows)) | (e["row"] < 0) | (e["row"] >= rows[table])
     wrong |= (e["col"] < 0) | (e["col"] >= cols[table])
     wrong |= (e["t"] < 1) | (e["t"] > len(case.columns["starts"]["t"])) | ~np.isfinite(e["update"])
-    wrong |= np.isinf(e["view"])
     key = np.stack([e[name].astype(np.int64) for name in ("t", "table", "row", "col")], axis=1)
     again = np.ones(len(key), np.bool_)
     again[np.unique(key, axis=0, return_index=True)[1]] = False
@@ -94,7 +97,7 @@ def thresholds(case: Case) -> Finding | str:
     wrong = np.abs(s["v"] - expected) > CLOSE * expected
     if not _reserves(case):
         wrong |= (s["reservation"] != 0) | (s["others"] != 0)
-    return breaks(wrong, lambda i: f"{_said(case, i)}; the config makes v {expected[i]:.6g}", s["t_start"])
+    return breaks(wrong, lambda i: f"{about(case, i)}; the config makes v {expected[i]:.6g}", s["t_start"])
 
 
 def gets(case: Case) -> Finding | str:
@@ -122,14 +125,14 @@ def gets(case: Case) -> Finding | str:
         if i < len(missing):
             return f"{telling.read(case, int(first[i]))}; no computation was started with it"
         if i < len(missing) + len(extra):
-            return f"{_said(case, i - len(missing))}; no GET was recorded that returned then"
+            return f"{about(case, i - len(missing))}; no GET was recorded that returned then"
         return f"{counted:,} GETs returned, and {len(s['t']):,} computations were started"
 
     return breaks(wrong, tell)
 
 
 def spans(case: Case) -> Finding | str:
-    """Starts follow each other in time, and a worker's computation is over before its next one starts."""
+    """Starts follow each other in time; a computation is over at its worker's next GET, clock() or end."""
     if not case.gated:
         return NO_GATE
     s = case.columns["starts"]
@@ -141,9 +144,18 @@ def spans(case: Case) -> Finding | str:
     a, b = order[:-1], order[1:]
     same = s["worker"][a] == s["worker"][b]
     wrong[b] |= same & (never[a] | (s["t_over"][a] > s["t_start"][b]) | (s["seq"][b] < s["seq"][a]))
-    return breaks(
-        wrong, lambda i: f"{_said(case, i)}; it was over at {telling.at(int(s['t_over'][i]))}", s["t_start"]
-    )
+    place = case.windows.find(s["worker"], s["clock"])  # always known, or "starts are GETs" tells
+    end = np.where(place < 0, OPEN_END, case.windows.end[place])
+    end[a] = np.where(same, np.minimum(end[a], s["t_start"][b] - s["waited"][b]), end[a])
+    if not case.live:
+        wrong |= ~never & (end != OPEN_END) & (s["t_over"] != end)
+
+    def tell(i: int) -> str:
+        then = "is not known" if end[i] == OPEN_END else f"was at {telling.at(int(end[i]))}"
+        over = "never over" if never[i] else f"over at {telling.at(int(s['t_over'][i]))}"
+        return f"{about(case, i)}; it was {over}, the worker's next GET, clock() or end {then}"
+
+    return breaks(wrong, tell, s["t_start"])
 
 
 def gate(case: Case) -> Finding | str:
@@ -152,33 +164,44 @@ def gate(case: Case) -> Finding | str:
         return NO_GATE
     s = case.columns["starts"]
     wrong = s["unseen"] + s["others"] > s["v"] * (1 + CLOSE)
-    least, most = _in_flight(s, case.workers)
+    may = _in_flight(s, case.workers)
     if not case.live:
-        room = CLOSE * (1 + most)
-        wrong |= (s["others"] < least - room) | (s["others"] > most + room)
+        fits = [_fits(x, *one) for x, one in zip(s["others"].tolist(), may, strict=True)]
+        wrong |= ~np.array(fits, np.bool_)
     return breaks(
         wrong,
-        lambda i: f"{_said(case, i)}; those in flight had reserved {least[i]:.6g} to {most[i]:.6g}",
+        lambda i: (
+            f"{about(case, i)}; those in flight had reserved {may[i][0]:.6g}"
+            + (f", and of these, over at that very moment, {may[i][1]}" if may[i][1] else "")
+        ),
         s["t_start"],
     )
 
 
-def _in_flight(s: Columns, workers: int) -> tuple[Array, Array]:
-    """Least and most that the computations of others in flight at each start reserve: twice (n,) float64.
-
-    One that was over at the very moment of the start counts for the second only.
-    """
+def _in_flight(s: Columns, workers: int) -> list[tuple[float, list[float]]]:
+    """What the computations of others in flight reserve at each start, and each that was over right then."""
     over, reserved = np.full(workers, -1, np.int64), np.zeros(workers)
     end = np.where(s["t_over"] == NEVER, np.iinfo(np.int64).max, s["t_over"])
-    least, most = np.zeros((2, len(s["t"])))
     lines = zip(
         s["worker"].tolist(), s["t_start"].tolist(), end.tolist(), s["reservation"].tolist(), strict=True
     )
-    for i, (worker, now, until, own) in enumerate(lines):
+    found: list[tuple[float, list[float]]] = []
+    for worker, now, until, own in lines:
         over[worker], reserved[worker] = -1, 0.0
-        least[i], most[i] = reserved[over > now].sum(), reserved[over >= now].sum()
+        found.append((float(reserved[over > now].sum()), reserved[over == now].tolist()))
         over[worker], reserved[worker] = until, own
-    return least, most
+    return found
+
+
+def _fits(others: float, sure: float, tied: list[float]) -> bool:
+    """Whether ``others`` is ``sure`` with some of ``tied``; of more than `TIED`, whether it may be."""
+    room = CLOSE * others
+    if len(tied) > TIED:
+        return sure - room <= others <= sure + sum(tied) + room
+    sums = {sure}
+    for one in tied:
+        sums |= {x + one for x in sums}
+    return any(abs(x - others) <= room for x in sums)
 
 
 def reservations(case: Case) -> Finding | str:
@@ -193,12 +216,12 @@ def reservations(case: Case) -> Finding | str:
     wrong = largest > s["reservation"] * (1 + CLOSE)
     return breaks(
         wrong,
-        lambda i: f"{_said(case, i)}; the largest entry of its update is {largest[i]:.6g}",
+        lambda i: f"{about(case, i)}; the largest entry of its update is {largest[i]:.6g}",
         s["t_start"],
     )
 
 
-def _rounding(case: Case) -> Array:
+def rounding(case: Case) -> Array:
     """What rounding may make of the distance of each start from its reference: (n,) float64."""
     s, e = case.columns["starts"], case.columns["start_values"]
     initial = [case.tables[f"initial:{t.name}"] for t in case.layout.tables]
@@ -207,8 +230,8 @@ def _rounding(case: Case) -> Array:
     size = np.zeros(len(s["t"]) + 1)
     np.maximum.at(size, e["t"], np.abs(e["update"]))
     total = scale + np.cumsum(size)[1:]
-    rounding: Array = 4 * (s["t"] + 1) * coarsest * total
-    return rounding
+    room: Array = 4 * (s["t"] + 1) * coarsest * total
+    return room
 
 
 def bound(case: Case) -> Finding | str:
@@ -218,8 +241,8 @@ def bound(case: Case) -> Finding | str:
     if not _reserves(case):
         return NO_CLAIM
     s, derived = case.columns["starts"], case.off_reference
-    wrong = derived > s["v"] + _rounding(case)
-    return breaks(wrong, lambda i: f"{_said(case, i)}; its view is off by {derived[i]:.9g}", s["t_start"])
+    wrong = derived > s["v"] + rounding(case)
+    return breaks(wrong, lambda i: f"{about(case, i)}; its view is off by {derived[i]:.9g}", s["t_start"])
 
 
 def recorded_distances(case: Case) -> Finding | str:
@@ -227,19 +250,19 @@ def recorded_distances(case: Case) -> Finding | str:
     if not case.gated:
         return NO_GATE
     s = case.columns["starts"]
-    derived, rounding = case.off_reference, _rounding(case)
+    derived, room = case.off_reference, rounding(case)
     kept = ~np.isnan(derived)
     beyond = np.maximum(derived - s["v"], 0.0)
     wrong = np.isnan(s["distance"]) != ~kept
-    wrong |= kept & ~(np.abs(s["distance"] - derived) <= rounding)
-    wrong |= kept & ~(np.abs(s["overshoot"] - beyond) <= rounding)
+    for name, again in (("distance", derived), ("overshoot", beyond)):  # infinite ones are equal
+        wrong |= kept & (s[name] != again) & ~(np.abs(s[name] - again) <= room)
     if _of(case, "vap_variant") == "aggregate" and not case.live:
         idle = _alone(s, case.workers)
-        wrong |= kept & idle & (np.abs(s["unseen"] - derived) > rounding + CLOSE * s["unseen"])
+        wrong |= kept & idle & (np.abs(s["unseen"] - derived) > room + CLOSE * s["unseen"])
     return breaks(
         wrong,
         lambda i: (
-            f"{_said(case, i)}, distance {s['distance'][i]:.9g}, overshoot {s['overshoot'][i]:.9g}; the "
+            f"{about(case, i)}, distance {s['distance'][i]:.9g}, overshoot {s['overshoot'][i]:.9g}; the "
             f"values make it {derived[i]:.9g}"
         ),
         s["t_start"],
@@ -249,8 +272,8 @@ def recorded_distances(case: Case) -> Finding | str:
 def _alone(s: Columns, workers: int) -> Array:
     """Starts at which surely nobody else was in a computation: (n,) bool."""
     flags = {"t": s["t"], "worker": s["worker"], "t_start": s["t_start"], "t_over": s["t_over"]}
-    _, most = _in_flight(flags | {"reservation": np.ones(len(s["t"]))}, workers)
-    return most == 0
+    found = _in_flight(flags | {"reservation": np.ones(len(s["t"]))}, workers)
+    return np.array([sure == 0 and not tied for sure, tied in found], np.bool_)
 
 
 def sums(case: Case) -> Finding | str:

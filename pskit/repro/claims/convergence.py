@@ -6,7 +6,7 @@ from typing import Any
 
 from figures.measures import excursion, final_over_bsp, stopped_at, to_target
 from pskit.repro.caption import listed
-from pskit.repro.claims.parts import Part, part
+from pskit.repro.claims.parts import AS_BEFORE, Part, part
 from pskit.repro.ensemble import Ensemble
 
 
@@ -30,6 +30,8 @@ def essp_converges(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
             continue
         ratios = final_over_bsp(same, "essp", slack).tolist()
         what, note = f"final loss, ESSP s = {slack} / BSP", stops(same.select(policy="essp", slack=slack))
+        if ratios in finals:
+            note = AS_BEFORE
         limit, carries = tolerance["ratio"], slack == largest
         parts.append(part(what, ratios, high=limit, carries=carries, infinite="not finite", note=note))
         finals.append(ratios)
@@ -50,7 +52,11 @@ def ssp_shaky(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
 
 
 def onset_later(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
-    """F2M-4: the smallest slack at which SSP diverges, small against large minibatches at the same step."""
+    """F2M-4: the smallest slack at which SSP diverges, small against large minibatches at the same step.
+
+    Beside each stands who else diverges at that step: where BSP does, it is not the slack alone that breaks
+    runs, and without BSP nobody knows; then the number does not carry the claim.
+    """
     large, small = tolerance["fractions"]
     parts = []
     for step in tolerance["steps"]:
@@ -58,7 +64,9 @@ def onset_later(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
         ratios = [s / b if math.isfinite(b) else 1.0 for b, s in zip(at_large, at_small, strict=True)]
         what = f"onset at {small:.0%} / onset at {large:.0%}, step {step:g}"
         none = f"no s that is run diverges at {small:.0%}"
-        parts.append(part(what, ratios, low=1.0, strict=True, carries=True, infinite=none))
+        note = f"beside SSP diverge: {others(runs, large, step)}; {others(runs, small, step)}"
+        carries = runs.has(fraction=large, step=step, policy="bsp")
+        parts.append(part(what, ratios, low=1.0, strict=True, carries=carries, infinite=none, note=note))
         for fraction, onset in ((large, at_large), (small, at_small)):
             tried = runs.select(fraction=fraction, step=step, policy="ssp").values("slack")
             what = f"onset at {fraction:.0%}, step {step:g}: smallest s that diverges"
@@ -94,6 +102,19 @@ def stops(runs: Ensemble) -> str:
     stopped = {t.config["run"]["seed"]: stopped_at(t) for t in runs}
     at = [f"seed {seed} at clock {clock}" for seed, clock in stopped.items() if clock is not None]
     return f"not finite, stopped: {', '.join(at)}" if at else ""
+
+
+def others(runs: Ensemble, fraction: float, step: float) -> str:
+    """How many runs of BSP and of ESSP, at any slack, diverge; or that this profile has none."""
+    said = []
+    for policy in ("bsp", "essp"):
+        where = {"fraction": fraction, "step": step, "policy": policy}
+        if runs.has(**where):
+            same = runs.select(**where)
+            said.append(f"{policy.upper()} {sum(trace.diverged() for trace in same)} of {len(same)} runs")
+        else:
+            said.append(f"{policy.upper()} not run in this profile")
+    return f"at {fraction:.0%} {', '.join(said)}"
 
 
 def onsets(runs: Ensemble, fraction: float, step: float) -> list[float]:

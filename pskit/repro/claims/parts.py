@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from pskit.repro.ensemble import Ensemble
 from pskit.repro.statistics import Estimate, estimate
 
+AS_BEFORE = "in every seed equal to that of a smaller s: the slack never binds"
+"""Of a number that is there already, and is no other evidence."""
+
 
 class Unfit(Exception):
     """The runs are there, but nothing can be judged by them; the message says why."""
@@ -49,7 +52,20 @@ class Part(NamedTuple):
     @property
     def met(self) -> bool:
         """Whether the median is in the range."""
-        value = self.estimate.value
+        return self._holds(self.estimate.value)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the median is on the right side of a limit, but the interval is on both.
+
+        A limit says which of two is larger, so the whole interval has to be on its side. A range with two
+        ends is an allowance around an expected value: there the median decides, however wide the interval.
+        """
+        one_end = math.isinf(self.low) or math.isinf(self.high)
+        sure = self._holds(self.estimate.low) and self._holds(self.estimate.high)
+        return one_end and self.met and not sure
+
+    def _holds(self, value: float) -> bool:
         above = math.isinf(self.low) or value > self.low or (value == self.low and not self.strict)
         below = math.isinf(self.high) or value < self.high or (value == self.high and not self.strict)
         return above and below

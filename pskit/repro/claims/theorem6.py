@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pskit.analysis.variance import TERMS, checkpoints, late, root_mean_square
-from pskit.repro.claims.parts import Part, part, together
+from figures.variances import factor, iid_error, noise, own_checkpoints
+from pskit.analysis.variance import CHECKPOINTS, TERMS, checkpoints, late
+from pskit.repro.claims.parts import Part, number, part, together
 from pskit.repro.ensemble import Ensemble
+from pskit.repro.statistics import Estimate
 
 Floats = npt.NDArray[Any]
 POLICIES = ("ssp", "essp")
@@ -71,22 +73,35 @@ def slopes(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
 
 def exact_curve(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     """T6-3: mean and variance against the exact recursion on the recorded schedule; the iid law beside it."""
-    parts = []
+    parts, first = [], runs.select(policy=POLICIES[0]).column("exact_var")
     for policy in POLICIES:
         batch, who = runs.select(policy=policy), policy.upper()
         limit = tolerance["z"]
         exact, iid = batch.column("exact_var"), batch.column("iid_var")
         at = checkpoints(len(exact))
+        own = at if policy == POLICIES[0] else own_checkpoints(exact, first)
         for column, what in (("z_mean", "the mean, every coordinate"), ("z_var", "tr Cov")):
-            worst = float(np.abs(batch.column(column)[at]).max())
+            worst = float(np.abs(batch.column(column)[own]).max(initial=0.0))
             name, carries = f"largest |z| of {what}, {who}", column == "z_var"
-            parts.append(together(name, worst, batch, high=limit, strict=True, carries=carries))
+            limits = {"high": limit, "strict": True}
+            parts.append(together(name, worst, batch, **limits, carries=carries, note=counted_at(own)))
         error = iid[at] / exact[at] - 1
         for name, value in (("worst", error[np.abs(error).argmax()]), ("last", error[-1])):
             parts.append(together(f"error of the iid law at the {name} checkpoint, {who}", value, batch))
+        t, everywhere = iid_error({"exact_var": exact, "iid_var": iid})
+        place = int(np.abs(everywhere).argmax())
+        what, note = f"error of the iid law at the worst t of all, {who}", f"t = {t[place]}"
+        parts.append(together(what, everywhere[place], batch, note=note))
         power = float(np.abs((iid - exact)[at] / batch.column("error_var")[at]).max())
         parts.append(together(f"the iid law's tr Cov, in standard errors of these runs, {who}", power, batch))
     return parts
+
+
+def counted_at(own: Floats) -> str:
+    """At how many checkpoints, where they are not all; empty if they are."""
+    if len(own) == CHECKPOINTS:
+        return ""
+    return f"at {len(own)} of {CHECKPOINTS} checkpoints; at the others it is SSP's number"
 
 
 def from_moments(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
@@ -95,8 +110,10 @@ def from_moments(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
     for policy in POLICIES:
         batch, who = runs.select(policy=policy), policy.upper()
         first = policy == "ssp"
-        measured, z = batch.column("terms"), batch.column("z_terms")
-        half, at = late(measured.shape[1]), checkpoints(measured.shape[1])
+        z, columns = batch.column("z_terms"), batch.traces[0].columns
+        half, at = late(z.shape[1]), checkpoints(z.shape[1])
+        if not first:
+            at = own_checkpoints(batch.column("exact"), runs.select(policy=POLICIES[0]).column("exact"))
         spread = batch.column("var_delta")[half].mean()
         for column, words in (("predicted", "the read's own"), ("pooled", "one law for all reads")):
             ratio = float(batch.column(f"{column}_var_delta")[half].mean() / spread)
@@ -105,17 +122,17 @@ def from_moments(runs: Ensemble, tolerance: Mapping[str, Any]) -> list[Part]:
             what = f"Var(delta) predicted / measured, moments: {words}, {who}"
             parts.append(together(what, ratio, batch, **limits, carries=first and bool(limits)))
         for name, binding in (("ref:stale1", True), ("view:cross", True), ("ref:stale3", False)):
-            row = TERMS.index(name)
-            ratio = root_mean_square(measured[row, half])
-            ratio /= root_mean_square(batch.column("predicted")[row, half])
-            what = f"{name} measured / predicted, second half, {who}"
+            at_least = "at least, " if binding else ""
+            what = f"{name} measured / predicted, {at_least}second half, {who}"
             carries = first and name == "ref:stale1"
             limits = {"low": tolerance["wrong_by"]} if binding else {}
-            parts.append(together(what, ratio, batch, **limits, carries=carries))
+            note = f"standard error of one read's term: {number(noise(columns, name))} of the term"
+            parts.append(Part(what, Estimate(*factor(columns, name)), **limits, carries=carries, note=note))
         for name, scores in zip(TERMS, z, strict=True):
-            worst = float(np.abs(scores[at]).max())
+            worst = float(np.abs(scores[at]).max(initial=0.0))
             what = f"largest |z| of {name} against the exact recursion, {who}"
-            parts.append(together(what, worst, batch, high=tolerance["z"], strict=True))
+            limits = {"high": tolerance["z"], "strict": True}
+            parts.append(together(what, worst, batch, **limits, note=counted_at(at)))
     return parts
 
 

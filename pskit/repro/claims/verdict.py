@@ -27,6 +27,8 @@ class Verdict(NamedTuple):
         Fewest seeds behind any part.
     figure : str or None
         Name of the figure that shows it.
+    broken : bool
+        Whether it is not tested for a fault: a run could not be made, where such runs can be made at all.
     """
 
     id: str
@@ -36,12 +38,14 @@ class Verdict(NamedTuple):
     parts: list[Part]
     seeds: int
     figure: str | None
+    broken: bool = False
 
     @property
     def decisive(self) -> list[Part]:
-        """The parts that carry the claim; those that are not as expected, if there are any."""
+        """The parts that carry the claim; those that are not as expected, or in doubt, if there are any."""
         missed = [part for part in self.parts if not part.met]
-        return missed or [part for part in self.parts if part.carries]
+        doubtful = [part for part in self.parts if part.doubtful]
+        return missed or doubtful or [part for part in self.parts if part.carries]
 
 
 def judge(catalogue: Catalogue, name: str, runs: Ensemble, failures: Mapping[str, str]) -> Verdict:
@@ -55,8 +59,7 @@ def judge(catalogue: Catalogue, name: str, runs: Ensemble, failures: Mapping[str
     runs : Ensemble
         Of the claim's experiments.
     failures : mapping of str to str
-        Runs of these experiments that could not be made, and why; any makes the claim FAIL, unless this
-        machine cannot make such runs at all.
+        Runs of these experiments that could not be made, and why; with any the claim is not tested.
     """
     claim, figure = catalogue.claims[name], catalogue.figure_of(name)
 
@@ -71,7 +74,7 @@ def judge(catalogue: Catalogue, name: str, runs: Ensemble, failures: Mapping[str
         if all(why.startswith(IMPOSSIBLE) for why in failures.values()):
             return verdict(NOT_TESTED, reason, [])
         many = f"{counted(len(failures), 'run')} could not be made"
-        return verdict(FAIL, f"{many}: {run}: {reason}", [])
+        return verdict(NOT_TESTED, f"{many}: {run}: {reason}", [])._replace(broken=True)
     try:
         parts = CHECKS[name](runs, claim.tolerance)
     except Absent as absent:
@@ -81,6 +84,12 @@ def judge(catalogue: Catalogue, name: str, runs: Ensemble, failures: Mapping[str
     missed = [part for part in parts if not part.met]
     if missed:
         return verdict(FAIL, f"not as expected: {in_words(missed)}", parts)
+    doubtful = [part for part in parts if part.doubtful]
+    if doubtful:
+        seeds = counted(min(part.estimate.n for part in doubtful), "seed")
+        found = "; ".join(f"{part.what} {part.interval()}, expected {part.expected()}" for part in doubtful)
+        why = f"from {seeds} the median is as expected, but the interval holds the limit: {found}"
+        return verdict(NOT_TESTED, why, parts)
     within = f"as expected: {in_words([part for part in parts if part.binding])}"
     return verdict(claim.met, f"{claim.explanation} {within}".strip(), parts)
 

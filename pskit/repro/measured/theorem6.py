@@ -9,11 +9,11 @@ import numpy.typing as npt
 import theory
 from pskit.analysis.variance import (
     TERMS,
-    Sampled,
     estimated,
     iid_variance,
+    late,
     predicted_terms,
-    sampled_terms,
+    term_products,
     terms_at_steps,
 )
 from pskit.apps import make_app
@@ -67,8 +67,8 @@ def variance(configs: Sequence[Config]) -> Columns:
         return columns
     columns |= predictions(runs, x, views, known.curvature)
     if len({cfg.run.seed for cfg in configs}) == 1:
-        found = sampled_terms(**arrays)
-        columns |= exact(runs, x, found, known.curvature, configs[0].app.noise ** 2)
+        products = term_products(**arrays)
+        columns |= exact(runs, x, products, known.curvature, configs[0].app.noise ** 2)
     return columns
 
 
@@ -97,15 +97,15 @@ def predictions(runs: Ensemble, x: Floats, views: Floats, curvature: Floats) -> 
     return columns
 
 
-def exact(runs: Ensemble, x: Floats, found: Sampled, curvature: Floats, noise_var: float) -> Columns:
+def exact(runs: Ensemble, x: Floats, products: Floats, curvature: Floats, noise_var: float) -> Columns:
     """The exact recursion on the recorded schedule, with how far the ensemble is from it in standard errors.
 
     Returns
     -------
     dict
         ``exact`` (7, T - 1), ``exact_var`` (T + 1,). ``z_terms`` (7, T - 1); ``z_mean`` (T + 1, d) and
-        ``z_var`` (T + 1,). ``error_var`` (T + 1,): standard error of tr Cov over N
-        runs. ``iid_var`` (T + 1,), with ``delay_law``: see `iid_variance`.
+        ``z_var`` (T + 1,). ``error_terms`` (7, T - 1), ``error_var`` (T + 1,): standard errors over N runs.
+        ``along`` (N, 7): see `along`. ``iid_var`` (T + 1,), with ``delay_law``: see `iid_variance`.
     """
     one, size = runs.first, len(runs)
     assert all((run.included == one.included).all() for run in runs.runs), "one schedule"
@@ -121,6 +121,7 @@ def exact(runs: Ensemble, x: Floats, found: Sampled, curvature: Floats, noise_va
     exact_var = np.einsum("tii->t", known.cov)
     deviation = x - x.mean(axis=0)
     sampled = estimated(np.einsum("ntd,ntd->tn", deviation, deviation)).value
+    found = estimated(products)
     iid_var, law = iid_variance(one.read_start, one.eta, curvature, noise_var, one.x[0] - one.x_star)
     return {
         "exact": wanted,
@@ -133,10 +134,33 @@ def exact(runs: Ensemble, x: Floats, found: Sampled, curvature: Floats, noise_va
         ),
         "z_mean": in_errors(x.mean(axis=0) - known.mean, error_mean, float(np.abs(x).max())),
         "z_var": in_errors(sampled - exact_var, error_var, float(exact_var.max())),
+        "error_terms": found.error,
         "error_var": error_var,
+        "along": along(products, wanted),
         "iid_var": iid_var,
         "delay_law": law,
     }
+
+
+def along(products: Floats, curve: Floats) -> Floats:
+    """Size of each run's terms along a known curve in the second half of the run, 1 on average if it is that.
+
+    Parameters
+    ----------
+    products : (7, T, N) float64
+        See `term_products`.
+    curve : (7, T) float64
+
+    Returns
+    -------
+    (N, 7) float64
+        NaN where the curve is 0 throughout.
+    """
+    half, runs = late(curve.shape[1]), products.shape[-1]
+    curve = curve[:, half]
+    sizes = np.einsum("ktn,kt->nk", products[:, half], curve) * runs / (runs - 1)
+    squares = np.broadcast_to((curve**2).sum(axis=1), sizes.shape)
+    return np.divide(sizes, squares, out=np.full_like(sizes, np.nan), where=squares > 0)
 
 
 def in_errors(difference: Floats, error: Floats, scale: float) -> Floats:

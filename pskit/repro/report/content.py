@@ -47,8 +47,8 @@ class Report(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether any claim is FAIL."""
-        return self.counts()[verdicts.FAIL] > 0
+        """Whether any claim is FAIL, or could not be judged for a fault in making its runs."""
+        return self.counts()[verdicts.FAIL] > 0 or any(verdict.broken for verdict in self.verdicts)
 
     def headline(self) -> str:
         """Counts in words."""
@@ -122,7 +122,9 @@ _MEASURED = (
     "90% confidence, or all seeds where they are too few for that (5 seeds: 94%, 3: 75%, 2: 50%, "
     "one seed: no interval). A probability, a quantile or a ratio of such, where a "
     "number's name says so, is one number from all runs; of these a quantile has an interval, and a variance "
-    "floor or a ratio of such the jackknife's, at 90%."
+    "floor, a ratio of such or of the terms of Theorem 6 the jackknife's, at 90%. A number that is to be "
+    "above or below a limit has to be there with its whole interval: a claim is NOT TESTED where the median "
+    "is as expected but the interval holds the limit. In a range with two ends the median has to be."
 )
 
 

@@ -1,6 +1,7 @@
 """The report as one HTML file that needs nothing else: styles and figures are inside."""
 
 import base64
+from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +19,7 @@ from pskit.repro.report.content import (
     value_text,
 )
 
+_UNTESTED_HEAD = "<tr><th>claim</th><th>what it says</th><th>why it is not tested</th></tr>"
 _SYMBOLS = {"PASS": "✓", "FINDING": "◆", "FAIL": "✗", "NOT TESTED": "–"}
 
 
@@ -32,11 +34,17 @@ def render(report: Report, out: Path) -> str:
         effort=escape(report.effort()),
         method=escape(method(report)),
         warning=f"<p><b>{escape(QUICK.capitalize())}.</b></p>" if report.profile == "quick" else "",
-        claims="\n".join(map(_claim, tested)),
-        figures="\n".join(_figure(figure, out) for figure in report.figures),
-        untested="\n".join(_untested(v) for v in untested),
+        claims=_part("Claims", map(_claim, tested)),
+        figures=_part("Figures", (_figure(figure, out) for figure in report.figures)),
+        untested=_part("Not tested", map(_untested, untested), f"<table>{_UNTESTED_HEAD}", "</table>"),
         machine="".join(f"<dt>{escape(k)}</dt><dd>{escape(str(v))}</dd>" for k, v in report.machine.items()),
     )
+
+
+def _part(title: str, pieces: Iterable[str], before: str = "", after: str = "") -> str:
+    """A heading and what stands under it; nothing where there is nothing."""
+    lines = list(pieces)
+    return "\n".join([f"<h2>{title}</h2>", before, *lines, after]) if lines else ""
 
 
 def _badge(status: str) -> str:

@@ -4,6 +4,10 @@ It has no name, unless the run is published: the file descriptor is handed to th
 goes with the last process that has it, however that one ends. So a kill of any process leaves nothing behind,
 and no resource tracker is involved. What becomes of a name is told in `pskit.runtime.live.names`. Everything
 in it is a NumPy view by offset.
+
+Whether a segment with a name is that of a run that lives, is told by a lock of the kernel that comes with the
+descriptor: whoever has that from the launcher holds it, and it goes with the last of them, however they end.
+(A process id would say less: it is given again, and is another one in another container.)
 """
 
 import contextlib
@@ -82,8 +86,11 @@ class Arena:
             fd, limited = _anonymous_file(committed)
         else:
             _check_folder(committed + more)
-            fd, limited = names.make(name), True
+            fd, limited = _named_file(name), True
         try:
+            if name is not None:
+                with contextlib.suppress(OSError):  # a system without locks on such memory: nobody is told
+                    fcntl.flock(fd, fcntl.LOCK_EX)
             os.ftruncate(fd, nbytes)
             _back(fd, 0, committed)
             return cls(fd, nbytes, limited, name)
@@ -92,7 +99,7 @@ class Arena:
             if name is not None:
                 names.take_back(name)
             raise InputError(
-                f"no shared memory of {_mib(committed)}: {error.strerror}; use fewer clients or smaller "
+                f"no shared memory of {_size(committed)}: {error.strerror}; use fewer clients or smaller "
                 "tables"
             ) from error
 
@@ -124,6 +131,21 @@ class Arena:
             raise ValueError(f"an open arena and an offset of whole cache lines are needed, got {offset}")
         # frombuffer holds on to the memory, as np.ndarray(buffer=...) does not: no view outlives its bytes.
         return np.frombuffer(self._map, dtype, math.prod(shape), offset).reshape(shape)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed here."""
+        return self._map is None
+
+    @property
+    def is_of_the_living(self) -> bool:
+        """Whether a process of the run is left that made this segment, which is looked at here; see `of`."""
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:  # held, or of a system without such locks, where nobody knows
+            return True
+        fcntl.flock(self._fd, fcntl.LOCK_UN)
+        return False
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -170,19 +192,34 @@ def check_space(needed: int, available: int | None, where: str) -> None:
     """
     if available is not None and needed > available:
         raise InputError(
-            f"the processes of this run share {_mib(needed)}, and {_mib(available)} {where} are free: use "
+            f"the processes of this run share {_size(needed)}, and {_size(available)} {where} are free: use "
             f"fewer clients or smaller tables (app.rank, app.data)"
         )
 
 
-def _mib(nbytes: int) -> str:
-    return f"{nbytes / 2**20:,.0f} MiB"
+def _size(nbytes: int) -> str:
+    mib, kib = nbytes / 2**20, nbytes / 2**10
+    return f"{mib:,.0f} MiB" if mib >= 10 else f"{mib:.1f} MiB" if mib >= 1 else f"{kib:,.0f} KiB"
 
 
 def _check_folder(nbytes: int) -> None:
     if os.path.isdir(_SHM):
         room = os.statvfs(_SHM)
         check_space(nbytes, room.f_bavail * room.f_frsize, f"in {_SHM}")
+
+
+def _named_file(name: str) -> int:
+    try:
+        return names.make(name)
+    except FileExistsError:  # since somebody looked: two runs of one name have begun together
+        raise InputError(
+            f"run.publish = {name!r}: another run has just taken this name; choose another"
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"run.publish = {name!r}: no shared memory of this name can be made in {_SHM} "
+            f"({error.strerror}); make that writable, or leave run.publish out"
+        ) from error
 
 
 def _back(fd: int, offset: int, nbytes: int) -> None:

@@ -8,6 +8,7 @@ from multiprocessing import connection, parent_process
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
+from pskit.apps.awaiting import nothing_unawaited
 from pskit.core.policies import policy_class
 from pskit.errors import AppError, InputError
 from pskit.runtime.live.arena import Arena
@@ -64,10 +65,11 @@ def main(
         threading.Thread(target=_die_with_the_launcher, args=(cfg.run.publish,), daemon=True).start()
         gated = policy_class(cfg.ps.policy).gated
         server, client = (GatedServerProcess, GatedClientProcess) if gated else (ServerProcess, ClientProcess)
-        process = (server if me == cfg.cluster.clients else client)(me, cfg, arena, own_bell, bells)
-        rehearse(cfg.ps.policy, cfg.ps.push, [t.dtype for t in process.layout.tables], cfg.ps.cache_rows)
-        _tell(launcher, Ready())
-        process.run()
+        with nothing_unawaited(cfg.app.name):  # from the start: workers are primed
+            process = (server if me == cfg.cluster.clients else client)(me, cfg, arena, own_bell, bells)
+            rehearse(cfg.ps.policy, cfg.ps.push, [t.dtype for t in process.layout.tables], cfg.ps.cache_rows)
+            _tell(launcher, Ready())
+            process.run()
         _tell(launcher, Stopped())
         try:
             order: Collect = launcher.recv()

@@ -20,7 +20,7 @@ from pskit.runtime.gate import Gate, make_arbiter
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.client import ClientProcess
 from pskit.runtime.live.parts import Part
-from pskit.runtime.live.plan import AT_GATE, LINE, OVER
+from pskit.runtime.live.plan import AT_GATE, OVER
 from pskit.runtime.live.server import ServerProcess
 from pskit.trace.starts import VALUE_CAP, StartLog
 
@@ -104,10 +104,10 @@ class GatedServerProcess(ServerProcess):
     def flush(self) -> bool:
         """Also wake who waits at the gate, when computations are over."""
         clear = super().flush()
-        over = int(self.shared.processes[OVER::LINE].sum())
+        over = int(self.shared.of_all(OVER).sum())
         if over != self._over:
             self._over = over
-            for client in self.shared.processes[AT_GATE::LINE].nonzero()[0].tolist():
+            for client in self.shared.of_all(AT_GATE).nonzero()[0].tolist():
                 self.bell.ring(client)
         return clear
 

@@ -29,7 +29,7 @@ from pskit.runtime.live.bells import ring
 from pskit.runtime.live.fidelity import fidelity
 from pskit.runtime.live.limits import check_limits
 from pskit.runtime.live.parts import MergedTrace, Part
-from pskit.runtime.live.plan import EARLY, FINISHED, START, STOP, Plan, Shared
+from pskit.runtime.live.plan import EARLY, FINISHED, RUNNING, START, STOP, Plan, Shared
 from pskit.runtime.live.publishing import open_arena
 from pskit.runtime.live.starting import starting
 from pskit.runtime.live.status import Watchdog, clock_of, mark_dead, nothing_moves, progress, who_waits
@@ -125,8 +125,7 @@ class LiveRun:
                 self._go(shared)
                 parts = self._collect(shared)
             finally:
-                for one in self._children:
-                    one.close()
+                self._end_all(shared)
                 shared.close()
         return self._merged(parts)
 
@@ -171,6 +170,13 @@ class LiveRun:
         self._time = Timebase(self._began, self._scale)
         shared.control[START] = self._began
         self._ring_all()
+
+    def _end_all(self, shared: Shared) -> None:
+        """End all processes, wherever they are; a viewer sees that this is the end, and no accident."""
+        if shared.control[STOP] == RUNNING:
+            shared.control[STOP] = EARLY
+        for one in self._children:
+            one.close()
 
     def _note_the_end(self, shared: Shared) -> None:
         """All have stopped."""

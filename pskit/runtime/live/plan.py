@@ -134,6 +134,14 @@ class Shared:
         self.control, self.processes, self.cards = lines[:3]
         self.workers, self.shards = (words.reshape(-1, LINE) for words in lines[3:])
 
+    def of_all(self, word: int) -> Words:
+        """What every process shows in ``word`` now: a (processes,) copy.
+
+        NumPy looks twice at an array to find what is not zero or to pick by a mask, and raises, or reads what
+        is not there, when somebody writes in between.
+        """
+        return self.processes[word::LINE].copy()
+
     def gate(self) -> dict[str, npt.NDArray[Any]]:
         """The arbiter's arrays, under a policy with a gate; only to be used in `Arena.locked`."""
         at, arrays = self.plan.gate_at, {}

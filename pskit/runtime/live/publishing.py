@@ -75,17 +75,6 @@ def about(arena: Arena, name: str) -> dict[str, Any]:
         raise InputError(f"{name!r}: this shared memory is not that of a run, or not ready yet") from error
 
 
-def is_alive(pid: int) -> bool:
-    """Whether there is such a process."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
-
-
 def _make_way(name: str) -> None:
     """Take back a name that a run has left which was killed with all its processes and their tracker."""
     try:
@@ -94,12 +83,12 @@ def _make_way(name: str) -> None:
         return
     with Arena.of(fd) as arena:
         try:
-            pid = int(about(arena, name)["pid"])
+            pid, living = int(about(arena, name)["pid"]), arena.is_of_the_living
         except InputError:
             raise InputError(
                 f"run.publish = {name!r}: something else in shared memory has this name; choose another one"
             ) from None
-    if is_alive(pid):
+    if living:
         raise InputError(
             f"run.publish = {name!r}: the run of process {pid} is published under this name; choose another"
         )

@@ -18,7 +18,7 @@ from pskit.runtime.base import Tables, members_of, update_norms
 from pskit.runtime.evaluation import Evaluation, add_to, tables_of
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.parts import Flow
-from pskit.runtime.live.plan import CLOCK, DEAD, EARLY, FINISHED, LINE
+from pskit.runtime.live.plan import CLOCK, DEAD, EARLY, FINISHED
 from pskit.runtime.live.process import LiveProcess
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class ServerProcess(LiveProcess):
             True when nothing waits for room any more.
         """
         clear = super().flush()
-        dead = self.shared.processes[DEAD::LINE]
+        dead = self.shared.of_all(DEAD)
         if dead.any():
             self._notice(set(dead.nonzero()[0].tolist()))
         for shard in self.machines:

@@ -60,9 +60,9 @@ def nothing_moves(shared: Shared) -> bool:
     gone = shared.workers[:, WAITING_ROWS].reshape(plan.clients, -1) <= LEFT
     if gone.all():
         return False
-    asleep = shared.processes[SLEEP::LINE] == NEVER
+    asleep = shared.of_all(SLEEP) == NEVER
     asleep[: plan.clients] |= gone.all(axis=1)
-    alive = np.flatnonzero(shared.processes[DEAD::LINE][: plan.clients] == 0).tolist()
+    alive = np.flatnonzero(shared.of_all(DEAD)[: plan.clients] == 0).tolist()
     return bool(asleep.all()) and all(
         shared.ring(client, upward).is_empty for client in alive for upward in (True, False)
     )
@@ -103,7 +103,7 @@ class Watchdog:
             return None
         if self._since is None:
             self._since = seconds
-        due = self._shared.processes[DUE::LINE]
+        due = self._shared.of_all(DUE)
         planned = bool(((due > emulated) & (due < NEVER)).any())  # somebody sleeps until then, as it should
         if planned or self._told or seconds - self._since < STILL_SECONDS:
             return None
@@ -141,7 +141,7 @@ def progress(shared: Shared) -> Progress:
     alive = shared.workers[:, WAITING_ROWS] != LOST
     clocks, rows = shared.workers[alive, CLOCK], shared.workers[alive, WAITING_ROWS]
     low, high = int(clocks.min()), int(clocks.max())
-    sent, consumed = (int(shared.processes[word::LINE].sum()) for word in (SENT, CONSUMED))
+    sent, consumed = (int(shared.of_all(word).sum()) for word in (SENT, CONSUMED))
     return low, {
         "clock_min": low,
         "clock_max": high,

@@ -4,6 +4,9 @@ import math
 import time
 from typing import TYPE_CHECKING
 
+from pskit.errors import InputError
+from pskit.runtime.events import LATEST
+
 if TYPE_CHECKING:
     from pskit.config import Config
 
@@ -35,8 +38,21 @@ class Timebase:
         self._start, self.scale = start, scale
 
     def now(self) -> int:
-        """Emulated time now, ns; never smaller than it was."""
-        return int((time.monotonic_ns() - self._start) / self.scale)
+        """Emulated time now, ns; never smaller than it was.
+
+        Raises
+        ------
+        InputError
+            After the end of emulated time, which a very small scale reaches soon.
+        """
+        now = (time.monotonic_ns() - self._start) / self.scale
+        if now >= LATEST:
+            raise InputError(
+                f"run.time_scale = {self.scale:g}: after {LATEST * 1e-9 * self.scale:.2g} s this run is at "
+                "the end of emulated time, which is at 2**63 - 1 ns (about 292 years); choose a larger "
+                "time scale"
+            )
+        return int(now)
 
     def seconds_until(self, emulated: int) -> float:
         """Real seconds from now until an emulated time, negative when it is over; infinite for `NEVER`."""

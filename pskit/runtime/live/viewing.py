@@ -71,36 +71,42 @@ class Viewer:
         self._tables = self._shared.tables(self._layout)
 
     def __repr__(self) -> str:
-        return f"<run {self.name!r}: {self.status}, {len(self.workers)} workers>"
+        status = "viewer closed" if self._arena.is_closed else self.status
+        return f"<run {self.name!r}: {status}, {len(self.workers)} workers>"
 
     @property
     def status(self) -> str:
-        """``starting``, ``running``, or ``ended``: then everything stays as it was at the end."""
-        control = self._shared.control
-        if control[STOP] != RUNNING or names.identity(self.name) != self._identity:
+        """``starting``, ``running``, ``ended`` or ``died``: then everything stays as it was at the end.
+
+        A run has died whose processes were all killed, or whose launcher was, which the others follow.
+        """
+        control = self._open().control
+        if control[STOP] != RUNNING:
             return "ended"
+        if not self._arena.is_of_the_living or names.identity(self.name) != self._identity:
+            return "died"
         return "running" if control[START] else "starting"
 
     @property
     def now(self) -> float:
         """Emulated seconds since the start of the run; 0 before it."""
-        start = int(self._shared.control[START])
+        start = int(self._open().control[START])
         return Timebase(start, float(self.config["run"]["time_scale"])).now() * 1e-9 if start else 0.0
 
     @property
     def clocks(self) -> npt.NDArray[np.int64]:
         """Finished clocks of every worker (workers,)."""
-        return self.workers[:, CLOCK].copy()
+        return self._open().workers[:, CLOCK].copy()
 
     @property
     def waiting(self) -> npt.NDArray[np.int64]:
         """Rows that every worker waits for (workers,); -1 when it has left."""
-        return np.maximum(self.workers[:, WAITING_ROWS], LEFT)
+        return np.maximum(self._open().workers[:, WAITING_ROWS], LEFT)
 
     @property
     def shard_clocks(self) -> npt.NDArray[np.int64]:
         """Clock of every shard (shards,)."""
-        return self.shards[:, CLOCK].copy()
+        return self._open().shards[:, CLOCK].copy()
 
     def read(self, table: str, ids: npt.ArrayLike | None = None) -> Array:
         """The servers' rows ``ids`` (n,), all by default: a (n, cols) copy.
@@ -110,7 +116,7 @@ class Viewer:
         Raises
         ------
         InputError
-            On a table or a row that there is not.
+            On a table or a row that there is not, or when this viewer is closed.
         RunFailed
             When the rows cannot be read, see `SharedTables.read`.
         """
@@ -131,8 +137,9 @@ class Viewer:
             See `read`.
         """
         index, rows = self._rows(table, None)
-        if client not in range(self._shared.plan.clients):
-            raise InputError(f"no client {client}: this run has {self._shared.plan.clients}")
+        clients = self._open().plan.clients
+        if client not in range(clients):
+            raise InputError(f"no client {client}: this run has {clients}")
         found = self._tables.cached(client, rows)
         there = found.clock >= 0
         return Cached(np.flatnonzero(there), found.clock[there], found.values[index])
@@ -149,7 +156,15 @@ class Viewer:
     ) -> None:
         self.close()
 
+    def _open(self) -> Shared:
+        if self._arena.is_closed:
+            raise InputError(
+                f"this viewer of the run {self.name!r} is closed: read within its `with`, or before close()"
+            )
+        return self._shared
+
     def _rows(self, table: str, ids: npt.ArrayLike | None) -> tuple[int, npt.NDArray[np.int32]]:
+        self._open()
         try:
             index = self._layout.table_index(table)
         except KeyError as error:

@@ -81,6 +81,10 @@ class Primed:
             return first
         return self._work.send(value)
 
+    def throw(self, error: BaseException) -> Any:
+        """Raise in the coroutine; see `coroutine.throw`."""
+        return self._work.throw(error)
+
     def close(self) -> None:
         """Give the coroutine up."""
         self._work.close()

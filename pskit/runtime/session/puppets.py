@@ -1,9 +1,6 @@
 """Workers that do what they are told, one call after the other, between the other workers of a run."""
 
-import signal
-import threading
 from collections.abc import Collection, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 from pskit.apps.base import Array, InitContext, Worker
@@ -125,17 +122,5 @@ class Bare:
 
 
 BARE = f"{__name__}:{Bare.__name__}"
-
-
-@contextmanager
-def between_events() -> Iterator[list[int]]:
-    """Context: Ctrl-C is noted in the list that it gives, so that it comes between two events, not in one."""
-    came: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield came
-        return
-    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
-    try:
-        yield came
-    finally:
-        signal.signal(signal.SIGINT, before)
+SECOND = "closes the session"
+"""What a second Ctrl-C does."""

@@ -15,6 +15,7 @@ from pskit.core.layout import Layout
 from pskit.errors import Blocked, InputError, RunFailed
 from pskit.runtime.base import Execution
 from pskit.runtime.guard import Guarded
+from pskit.runtime.interrupts import BrokenOff, between_events
 from pskit.runtime.live import child
 from pskit.runtime.live.arena import Arena
 from pskit.runtime.live.bells import AWAKE
@@ -25,7 +26,7 @@ from pskit.runtime.live.publishing import open_arena
 from pskit.runtime.live.status import nothing_moves, who_waits
 from pskit.runtime.live.timebase import NEVER
 from pskit.runtime.live.warmup import rehearse
-from pskit.runtime.session.puppets import Hosted, Puppet, between_events
+from pskit.runtime.session.puppets import SECOND, Hosted, Puppet
 
 if TYPE_CHECKING:
     from pskit.config import Config
@@ -181,7 +182,7 @@ class RealCluster(LiveRun):
         puppet.take(call)
         self._still = 0
         try:
-            with between_events() as interrupted:
+            with between_events(SECOND) as interrupted:
                 self._check()
                 self._here.resume(worker)
                 while puppet.busy and not interrupted:
@@ -189,17 +190,20 @@ class RealCluster(LiveRun):
                     self._look(worker)
             if interrupted:
                 raise KeyboardInterrupt
-        finally:
+        except BrokenOff:
+            raise
+        except BaseException:
             if puppet.busy:
                 puppet.drop()
                 self._here.give_up(worker)
+            raise
         self._here.flush()
         return puppet.answer()
 
     def sleep(self, duration: int) -> None:
         """Let ``duration`` ns of emulated time go by."""
         end = self.now + duration
-        with between_events() as interrupted:
+        with between_events(SECOND) as interrupted:
             while self.now < end and not interrupted:
                 self._here.take_in()
                 self._check()
@@ -230,8 +234,7 @@ class RealCluster(LiveRun):
 
     def close(self) -> None:
         """End all processes, and give the memory up."""
-        for one in self._children:
-            one.close()
+        self._end_all(self._shared)
         if hasattr(self, "_here"):
             self._here.close()
             self._here.shared.close()

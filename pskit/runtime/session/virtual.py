@@ -6,8 +6,9 @@ from typing import Any
 from pskit.core.layout import Layout
 from pskit.errors import Blocked, InputError
 from pskit.runtime.base import Execution
+from pskit.runtime.interrupts import BrokenOff, between_events
 from pskit.runtime.recording import attach_logs
-from pskit.runtime.session.puppets import Hosted, between_events
+from pskit.runtime.session.puppets import SECOND, Hosted
 from pskit.runtime.sim.simulation import Simulation
 from pskit.runtime.workers import Driver
 from pskit.trace.recorder import Recorder
@@ -60,29 +61,32 @@ class VirtualCluster:
         Blocked
             When it never would; it is given up.
         KeyboardInterrupt
-            Between two events; the call is given up.
+            Between two events; the call is given up. A second one is a `BrokenOff`: then only `close` works.
         """
         puppet, simulation = self._app.puppets[worker], self._simulation
         puppet.take(call)
         try:
-            with between_events() as interrupted:
+            with between_events(SECOND) as interrupted:
                 simulation.drivers[worker].resume()
                 while puppet.busy and not interrupted:
                     if not simulation.step():
                         raise Blocked(self._told(worker))
             if interrupted:
                 raise KeyboardInterrupt
-        finally:
+        except BrokenOff:
+            raise  # in the middle of an event: nothing can be given up in order
+        except BaseException:
             if puppet.busy:
                 puppet.drop()
                 simulation.drivers[worker].give_up()
+            raise
         return puppet.answer()
 
     def sleep(self, duration: int) -> None:
         """Let ``duration`` ns go by."""
         queue, over = self._simulation.queue, list[bool]()
         queue.schedule(queue.now + duration, lambda: over.append(True))
-        with between_events() as interrupted:
+        with between_events(SECOND) as interrupted:
             while not over and not interrupted:
                 self._simulation.step()
         if interrupted:

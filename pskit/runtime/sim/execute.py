@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pskit.core.layout import Layout
 from pskit.core.policies import policy_class
 from pskit.runtime.base import Execution, Report
+from pskit.runtime.interrupts import between_events
 from pskit.runtime.memory import estimate_bytes
 from pskit.runtime.recording import attach_logs
 from pskit.runtime.sim.gated import GatedSimulation
@@ -25,18 +26,22 @@ def no_gate(cfg: "Config") -> str | None:
 
 
 def execute(cfg: "Config", app: Any, layout: Layout, threads: int | None, report: Report | None) -> Execution:
-    """Run ``app``; see `pskit.runtime.base.Runtime`."""
+    """Run ``app``; see `pskit.runtime.base.Runtime`.
+
+    Ctrl-C stops between two events, also before the first; what was recorded then is a run so far.
+    """
     recorder = Recorder(layout, cfg.workers, cfg.run.trace, cfg.run.seed)
     attach_logs(recorder, cfg, app, layout)
     tell = None if report is None else lambda simulation: report(simulation.progress)
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         made = GatedSimulation if policy_class(cfg.ps.policy).gated else Simulation
         simulation = made(cfg, app, layout, recorder, pool, tell)
-        status = None
         try:
-            simulation.run()
-        except KeyboardInterrupt:
-            status = "interrupted"
-        outcome = simulation.outcome(status)
+            with between_events("leaves no trace") as interrupted:
+                simulation.interrupted = interrupted
+                simulation.run()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # nobody waits for what has not begun
+        outcome = simulation.outcome("interrupted" if interrupted else None)
         simulation.close()
     return Execution(recorder, outcome, simulation.facts())

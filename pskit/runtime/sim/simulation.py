@@ -4,7 +4,7 @@ Machines are the core's; this file only decides *when* each of them gets its nex
 sends are carried out before any worker goes on, since a worker's next message must not overtake them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from heapq import heappop, heapreplace
 from typing import Any
@@ -53,6 +53,11 @@ class Simulation:
         ``progress(simulation)``, called every few hundred events.
     times : Times, optional
         By default the samplers of the config.
+
+    Attributes
+    ----------
+    interrupted : sequence
+        Once there is something in it, `run` stops between two events.
 
     Notes
     -----
@@ -123,6 +128,7 @@ class Simulation:
         )
         self._seen = self.evaluation.seen
         self.events = 0  # that have happened
+        self.interrupted: Sequence[Any] = ()
         self._ended = 0  # when a worker was last taken out of a shard
 
     # -- the port that workers use -----------------------------------------------------------------
@@ -150,7 +156,7 @@ class Simulation:
         try:
             with seldom_collecting():
                 self.begin()
-                if not self.evaluation.stopped:
+                if not self._is_to_stop():
                     self._loop()
         except NonFiniteUpdate as error:
             self._refused(error)
@@ -158,7 +164,7 @@ class Simulation:
         finally:
             for driver in self.drivers:
                 driver.close()
-        if self.evaluation.stopped:
+        if self._is_to_stop():
             return
         waiting = [d for d in self.drivers if not d.done]
         if waiting:
@@ -174,9 +180,10 @@ class Simulation:
     def begin(self) -> None:
         """Evaluate the initial tables, and let every worker go on to its first wait."""
         self.evaluation.evaluate(0, 0)
-        if not self.evaluation.stopped:
-            for driver in self.drivers:
-                driver.resume()
+        for driver in self.drivers:
+            if self._is_to_stop():
+                return
+            driver.resume()
 
     def step(self) -> bool:
         """Let the next event happen; False when there is none."""
@@ -215,7 +222,7 @@ class Simulation:
 
     def _loop(self, until_look: int = COLLECT_EVERY, once: bool = False) -> None:
         """Let events happen until there is none, or the run is to stop, or (``once``) until the next look."""
-        queue, heap, ticks = self.queue, self.queue.heap, self._ticks
+        queue, heap, ticks, interrupted = self.queue, self.queue.heap, self._ticks, self.interrupted
         while heap or ticks:
             event, taken, due = heap[0] if heap else NOTHING, 0, False
             if ticks.next_at <= event[0]:
@@ -237,8 +244,11 @@ class Simulation:
                     self._progress(self)
                 if once:
                     return
-            if self.evaluation.stopped:
+            if self.evaluation.stopped or interrupted:
                 return
+
+    def _is_to_stop(self) -> bool:
+        return self.evaluation.stopped or len(self.interrupted) > 0
 
     def _pop(self) -> Event:
         """Take the next event out of the queue."""

@@ -5,14 +5,17 @@
 
 from pskit import audit
 from tests.auditing.corruptions.clocks import CLOCKS
+from tests.auditing.corruptions.deaths import DEATHS
 from tests.auditing.corruptions.manifest import MANIFEST
 from tests.auditing.corruptions.members import MEMBERS
 from tests.auditing.corruptions.messages import MESSAGES
 from tests.auditing.corruptions.metrics import METRICS
 from tests.auditing.corruptions.planting import Corruption, plant
 from tests.auditing.corruptions.reads import READS
+from tests.auditing.corruptions.rows import ROWS
 from tests.auditing.corruptions.starts import STARTS
 from tests.auditing.corruptions.totals import TOTALS
+from tests.auditing.corruptions.transit import TRANSIT
 from tests.auditing.corruptions.updates import UPDATES
 from tests.auditing.corruptions.views import VIEWS
 
@@ -22,11 +25,14 @@ PLANTED: list[Corruption] = [
     *MESSAGES,
     *READS,
     *MEMBERS,
+    *DEATHS,
     *TOTALS,
     *METRICS,
     *MANIFEST,
     *VIEWS,
+    *ROWS,
     *STARTS,
+    *TRANSIT,
 ]
 
 

@@ -33,3 +33,18 @@ def _(draft):
 @METRICS.fault("an evaluation is after the end of the run", "times of metrics")
 def _(draft):
     draft["metrics"]["t"][-1] += 1
+
+
+@METRICS.fault("an evaluation names the clock of the one before", "clocks of metrics")
+def _(draft):
+    draft["metrics"]["clock"][3] -= 1
+
+
+@METRICS.fault("an evaluation is a nanosecond after the rise of the clock", "clocks of metrics")
+def _(draft):
+    draft["metrics"]["t"][3] += 1
+
+
+@METRICS.fault("evaluations are closer together than the config says", "clocks of metrics")
+def _(draft):
+    draft.manifest["config"]["run"]["eval_every"] = 2

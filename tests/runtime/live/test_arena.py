@@ -121,10 +121,10 @@ def test_a_shared_folder_that_is_full_or_too_small_is_refused(monkeypatch, tmp_p
     try:
         monkeypatch.delattr(os, "memfd_create", raising=False)
         monkeypatch.setattr(module, "_SHM", str(folder))
-        with pytest.raises(InputError, match=r"share 4 MiB, and 1 MiB in .* are free: use fewer clients"):
+        with pytest.raises(InputError, match=r"share 4.0 MiB, and 1.0 MiB in .* are free: use fewer clients"):
             Arena.create(4 << 20)
         monkeypatch.setattr(module, "check_space", lambda *_: None)  # somebody fills it just then
-        with pytest.raises(InputError, match="no shared memory of 4 MiB: No space left on device"):
+        with pytest.raises(InputError, match=r"no shared memory of 4\.0 MiB: No space left on device"):
             Arena.create(4 << 20)
         assert not list(folder.iterdir())
         with Arena.create(1 << 19) as arena:

@@ -6,7 +6,9 @@ from itertools import pairwise
 
 import pytest
 
+import pskit
 from pskit.core.layout import Layout, TableSpec
+from pskit.errors import InputError
 from pskit.runtime.live.arena import ALIGNMENT
 from pskit.runtime.live.plan import ALL_RINGS, LARGEST_RING, Plan
 from pskit.runtime.live.timebase import NEVER, Timebase, scale_of
@@ -24,6 +26,18 @@ def test_emulated_time_is_real_time_by_scale(scale, monkeypatch):
     assert base.seconds_until(base.now()) == pytest.approx(0, abs=2e-9)
     assert base.seconds_until(base.now() + 10**9) == pytest.approx(scale)
     assert base.seconds_until(0) == pytest.approx(-2)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-300])
+def test_the_end_of_emulated_time_is_wrong_input(scale, monkeypatch):
+    monkeypatch.setattr(time, "monotonic_ns", lambda: 6_000_000_000)
+    with pytest.raises(InputError, match=rf"run.time_scale = {scale:g}: .* choose a larger time scale"):
+        Timebase(5_000_000_000, scale).now()
+
+
+def test_a_run_that_reaches_it_says_so():
+    with pytest.raises(InputError, match="choose a larger time scale"):
+        pskit.run(config(scale=1e-12, clocks=200))
 
 
 def test_never_does_not_come():

@@ -1,6 +1,7 @@
 """Runs that are published, and processes that look at them: real ones, that end in every way."""
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -105,6 +106,16 @@ def test_a_viewer_sees_whole_rows_and_rising_clocks_and_may_end_in_any_way():
                     wrong()
             kept = viewer.workers
         assert kept[:, 0].min() > 0  # a view may outlive its viewer
+        assert repr(viewer) == f"<run {NAME!r}: viewer closed, 3 workers>"
+        for look_again in (
+            lambda: viewer.read("x"),
+            lambda: viewer.cached(1, "x"),
+            lambda: viewer.status,
+            lambda: viewer.now,
+            lambda: viewer.clocks,
+        ):
+            with pytest.raises(pskit.InputError, match=f"viewer of the run {NAME!r} is closed: read within"):
+                look_again()
         for ending in ("pass", "os.kill(os.getpid(), signal.SIGKILL)"):
             done = look(f"assert v.read('x').shape == (4, 2)\n{ending}")
             assert (done.stdout, done.stderr) == ("", "")
@@ -142,13 +153,15 @@ def test_the_name_goes_when_the_launcher_is_killed():
         viewer = pskit.attach(NAME)
         run.kill()
         wait_for(lambda: not is_there(), "the end of the name")
-        assert viewer.status == "ended"
+        wait_for(lambda: viewer.status == "died", "the end of its processes")
         assert viewer.read("x").shape == (4, 2)
         viewer.close()
 
 
 def test_what_a_dead_run_has_left_is_replaced():
     leave_behind(NAME)
+    with pskit.attach(NAME) as viewer:
+        assert viewer.status == "died"
     pskit.run(published(clocks=2))
     assert not is_there()
 
@@ -192,6 +205,49 @@ def test_too_little_room_is_refused_before_anything_is_made(monkeypatch):
     monkeypatch.setattr(
         arena.os, "statvfs", lambda path: type("Room", (), {"f_bavail": 1, "f_frsize": 4096})()
     )
-    with pytest.raises(pskit.InputError, match=r"share \d+ MiB, and 0 MiB in /dev/shm are free"):
+    with pytest.raises(pskit.InputError, match=r"share [\d.]+ [KM]iB, and 4 KiB in /dev/shm are free"):
         pskit.run(published(clocks=2))
     assert not is_there()
+
+
+def test_a_name_that_cannot_be_made_is_refused(monkeypatch):
+    def refuse(name, flags, mode=0):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(names, "shm_open", refuse)
+    with pytest.raises(
+        pskit.InputError, match=r"no shared memory of this name can be made in /dev/shm \(Read-only"
+    ):
+        pskit.run(published(clocks=2))
+
+
+def test_a_run_whose_processes_are_all_killed_at_once_has_died():
+    with going_on() as run:
+        with pskit.attach(NAME) as viewer:
+            pids = [run.pid, *children(run.pid)]
+            assert viewer.status == "running"
+            for pid in pids:
+                os.kill(pid, signal.SIGSTOP)  # so that none of them can act when another one ends
+            assert viewer.status == "running"
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+            wait_for(lambda: viewer.status == "died", "the end of all")
+            assert is_there()
+            assert viewer.read("x").shape == (4, 2)
+        run.wait()
+    pskit.run(published(clocks=2))  # the name is free
+    assert not is_there()
+
+
+def children(pid):
+    """Ids of all processes that descend from ``pid``."""
+    of = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            of.setdefault(int(stat.read_text().rpartition(")")[2].split()[1]), []).append(
+                int(stat.parent.name)
+            )
+    found = [pid]
+    for one in found:
+        found += of.get(one, [])
+    return found[1:]
