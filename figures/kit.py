@@ -144,6 +144,7 @@ class Sheet:
         """Write NAME.png, NAME.pdf and NAME.csv into ``folder``; the names of the files."""
         folder.mkdir(parents=True, exist_ok=True)
         self.figure.savefig(folder / (name + PNG), metadata={"Software": None})
+        self.figure.set_layout_engine("none")  # as it is now: laying out takes a third of the time
         self.figure.savefig(folder / (name + PDF), metadata={"CreationDate": None})
         with (folder / (name + CSV)).open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")

@@ -2,22 +2,22 @@
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
-from pskit.repro import drawing
 from pskit.repro.caption import counted
 from pskit.repro.catalogue import Catalogue, Profile
 from pskit.repro.claims.verdict import judge
-from pskit.repro.ensemble import Ensemble
+from pskit.repro.drawing import draw_all
 from pskit.repro.live import make_live
 from pskit.repro.output import output_folder
 from pskit.repro.plan import Plan, PlannedRun, make_plan
 from pskit.repro.progress import Pace, showing
 from pskit.repro.report import write_report
 from pskit.repro.report.content import Report
+from pskit.repro.results import Results
 from pskit.repro.runner import Runner
 from pskit.trace.machine import git_commit, machine, versions
 
@@ -57,52 +57,19 @@ def _reproduce(
     console.print(f"profile {profile}: {counts}")
     if plan.runs:
         console.print(announce(plan, jobs))
-    results = Results(plan, *make_missing(plan, jobs, console))
+    errors, setup = make_missing(plan, jobs, console)
+    results = Results(plan, errors)
     verdicts = [judge(catalogue, name, *results.of(catalogue.claims[name].experiments)) for name in claims]
     if figures:
         console.print(f"drawing {counted(len(figures), 'figure')}")
-    drawn = [
-        drawing.draw(name, entry, results.of(entry.experiments)[0], out)
-        for name, entry in catalogue.figures.items()
-        if name in figures
-    ]
-    seconds = time.monotonic() - begin - results.setup
+    entries = {name: entry for name, entry in catalogue.figures.items() if name in figures}
+    drawn = draw_all(entries, results, out, min(jobs, os.cpu_count() or 1))
+    seconds = time.monotonic() - begin - setup
     report = Report(
-        profile, tuple(only), verdicts, drawn, results.counts(), seconds, results.setup, describe_machine()
+        profile, tuple(only), verdicts, drawn, results.counts(), seconds, setup, describe_machine()
     )
     write_report(report, out)
     return report
-
-
-class Results:
-    """The runs of a plan, by experiment.
-
-    Parameters
-    ----------
-    plan : Plan
-    errors : dict of str to str
-        Why runs could not be made, by fingerprint.
-    setup : float
-        Seconds that loading and compiling took.
-    """
-
-    def __init__(self, plan: Plan, errors: dict[str, str], setup: float) -> None:
-        self.setup = setup
-        self._plan, self._errors = plan, errors
-        made = {key: run for key, run in plan.runs.items() if key not in errors}
-        self._traces = {key: run.open() for key, run in made.items()}
-
-    def of(self, experiments: Iterable[str]) -> tuple[Ensemble, dict[str, str]]:
-        """Runs of some experiments, and why others of theirs could not be made, by the name of the run."""
-        keys = dict.fromkeys(key for name in experiments for key in self._plan.members.get(name, []))
-        failed = {self._plan.runs[k].folder.name: self._errors[k] for k in keys if k in self._errors}
-        return Ensemble([self._traces[key] for key in keys if key in self._traces]), failed
-
-    def counts(self) -> dict[str, int]:
-        """Number of runs: total, reused, made, failed."""
-        total, missing = self._plan.size, sum(run.size for run in self._plan.missing)
-        failed = sum(self._plan.runs[key].size for key in self._errors)
-        return {"total": total, "reused": total - missing, "made": missing - failed, "failed": failed}
 
 
 def announce(plan: Plan, jobs: int) -> str:

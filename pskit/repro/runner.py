@@ -104,7 +104,7 @@ class Runner:
 
     def _start(self, count: int, runs: Sequence[Planned]) -> None:
         context = multiprocessing.get_context(METHOD)
-        with _for_children():
+        with for_children():
             for _ in range(count):
                 self._workers.append(_Worker(context, len(self._workers), warm_up_configs(runs)))
 
@@ -167,7 +167,7 @@ def sweep(folder: Path) -> None:
 
 
 @contextmanager
-def _for_children() -> Iterator[None]:
+def for_children() -> Iterator[None]:
     """Children start with Ctrl-C ignored, so that none prints a traceback, and with one thread each."""
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
