@@ -20,7 +20,7 @@ from pskit.repro.runner import WorkerFailure
 
 FINE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 MOST_JOBS = 1024
-QUICK_HELP = "one to three seeds, indicative only; about a minute on two idle cores, 1.5 the first time"
+QUICK_HELP = "few seeds, indicative only; about a minute on two idle cores, 1.5 the first time"
 
 
 def main(root: Path, arguments: Sequence[str] | None = None) -> int:

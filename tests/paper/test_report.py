@@ -101,7 +101,7 @@ def test_html_is_one_file_that_needs_nothing_else(written, catalogue):
 @pytest.mark.parametrize("file", ["report.md", "report.html"])
 def test_the_quick_profile_says_what_it_is_worth(written, report, file):
     text = (written / file).read_text(encoding="utf-8")
-    assert "Quick profile: one to three seeds, indicative only." in text[: text.index("TESTED")]
+    assert "Quick profile: few seeds, indicative only." in text[: text.index("TESTED")]
     assert "[0% interval]" not in text
     assert "value of one seed" in text
     assert "[50% interval]" in text

@@ -113,7 +113,7 @@ def interval_head(verdict: Verdict) -> str:
     return f"median [{min(levels):.0%} interval]{single}"
 
 
-QUICK = "quick profile: one to three seeds, indicative only"
+QUICK = "quick profile: few seeds, indicative only"
 """What stands at the top of a report of the profile ``quick``, and on the terminal."""
 
 _MEASURED = (
