@@ -23,6 +23,7 @@ import theory
 from pskit.analysis.gamma import Steps, run_moments
 from pskit.analysis.trace import Trace
 from pskit.apps import make_app
+from pskit.apps.terms import Terms
 from pskit.config import Config
 from pskit.config.arguments import as_config, as_count, as_list
 from pskit.errors import InputError, wrong_argument
@@ -31,6 +32,8 @@ from pskit.runtime.live.starting import starting
 
 Floats = npt.NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
+ROUNDING = 1e-6
+"""What values of a term may differ by, relative to the largest, when they are computed in another way."""
 _GUARD = (
     "an ensemble could not be run in several processes, or one of them was killed: the script has to call it "
     'under `if __name__ == "__main__":`, and be a file; or use jobs = 1'
@@ -60,6 +63,7 @@ class ConvexRun(Steps):
         self.__dict__.update(vars(trace.steps(slack)))
         cfg = Config(**trace.config)
         terms = make_app(cfg.app.name).terms(cfg)
+        self._check_terms(terms)
         self.seed = cfg.run.seed
         self.x_star = terms.comparator(comparator)
         self.f_star = terms.values(self.x_star)
@@ -67,6 +71,20 @@ class ConvexRun(Steps):
         self.fresh = terms.gradients(self.x[:-1])
         final = trace.in_one_line()
         self.final_error = float(np.abs(self.x[-1] - final).max() / max(1.0, float(np.abs(final).max())))
+
+    def _check_terms(self, terms: Terms) -> None:
+        """Refuse terms that are not those of the run: its data changed since, or its trace."""
+        again = terms.values(self.views)
+        size = max(np.abs(self.f).max(), np.abs(terms.values(np.zeros(terms.dim))).max())
+        wrong = np.flatnonzero(np.abs(again - self.f) > ROUNDING * size)
+        if len(wrong):
+            t = int(wrong[0])
+            raise InputError(
+                f"the terms made again from the run's config are not those of its trace: at the view of "
+                f"worker {t % self.workers} in clock {t // self.workers} term {t + 1} is {again[t]:.12g}, and "
+                f"the trace has {self.f[t]:.12g}. Did the file of app.data, or the application, change since "
+                "the run?"
+            )
 
     def __repr__(self) -> str:
         return (
@@ -209,7 +227,7 @@ def measure(trace: Trace, comparator: str = "run", slack: int | None = None) -> 
     Raises
     ------
     InputError
-        See `Trace.steps`; and when the terms have no minimiser.
+        See `Trace.steps`; when the terms have no minimiser; and when they are not those of the trace.
     """
     return ConvexRun(trace, comparator, slack)
 

@@ -150,6 +150,21 @@ def test_processes_change_no_result():
                 assert np.array_equal(getattr(a, name), getattr(b, name))
 
 
+def test_terms_that_are_not_those_of_the_run_are_refused(tmp_path):
+    file = tmp_path / "samples.txt"
+    file.write_text("1 1 2 3\n-1 0 1 1\n2 1 1 0\n")
+    cfg = pskit.Config(
+        app={"name": "absolute", "data": str(file), "clocks": 12, "schedule": "inverse-sqrt-t"},
+        ps=POLICIES["essp"],
+        cluster={"clients": 3},
+    )
+    trace = pskit.run(cfg, threads=1)
+    assert len(measure(trace)) == 36
+    file.write_text("1 1 2 3\n-1 0 1 1\n2 1 1 0.5\n")
+    with pytest.raises(InputError, match=r"term \d+ is .*the trace has .*the file of app.data"):
+        measure(trace)
+
+
 def test_a_script_without_guard_is_told(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
