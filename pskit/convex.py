@@ -80,10 +80,10 @@ class ConvexRun(Steps):
         if len(wrong):
             t = int(wrong[0])
             raise InputError(
-                f"the terms made again from the run's config are not those of its trace: at the view of "
-                f"worker {t % self.workers} in clock {t // self.workers} term {t + 1} is {again[t]:.12g}, and "
-                f"the trace has {self.f[t]:.12g}. Did the file of app.data, or the application, change since "
-                "the run?"
+                "the terms made again from the run's config are not those of its trace: at the view of "
+                f"worker {t % self.workers} in clock {t // self.workers} term {t + 1} is {again[t]:.12g}, "
+                f"and the trace has {self.f[t]:.12g}. Did the file of app.data, or the application, change "
+                "since the run?"
             )
 
     def __repr__(self) -> str:
