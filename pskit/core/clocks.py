@@ -55,8 +55,8 @@ class VectorClock:
         Workers present from clock 0 on.
     counters : Counters, optional
         Where the counts stand; by default arrays of its own.
-    shard : int
-        The line of ``counters``.
+    line : int
+        Which of ``counters``.
 
     Attributes
     ----------
@@ -67,11 +67,11 @@ class VectorClock:
 
     __slots__ = ("head", "received")
 
-    def __init__(self, members: Iterable[int], counters: Counters | None = None, shard: int = 0) -> None:
+    def __init__(self, members: Iterable[int], counters: Counters | None = None, line: int = 0) -> None:
         members = list(members)
-        counters = counters or Counters(shard + 1, max(members, default=-1) + 1)
-        self.received: Counts = counters.received[shard]
-        self.head: Counts = counters.heads[shard]
+        counters = counters or Counters(1, max(members, default=-1) + 1)
+        self.received: Counts = counters.received[line]
+        self.head: Counts = counters.heads[line]
         self.received[members] = 0
         self.head[[AT_MINIMUM, MEMBERS]] = len(members)
 

@@ -84,9 +84,11 @@ class ServerShard:
         self.pools = pools
         self.clients = [tuple(c) for c in clients]
         members = [w for c in self.clients for w in c]
-        counters = counters or Counters(shard + 1, max(members, default=-1) + 1)
-        self.clock = VectorClock(members, counters, shard)
-        self.applied = counters.applied[shard]  # update units applied, by worker
+        line = shard
+        if counters is None:
+            counters, line = Counters(1, max(members, default=-1) + 1), 0
+        self.clock = VectorClock(members, counters, line)
+        self.applied = counters.applied[line]  # update units applied, by worker
         self.rows: RowIds = np.arange(shard, layout.n_rows, layout.shards, dtype=np.int32)
         n = len(self.rows)
         self.current: Slots = np.zeros(n, np.int32)  # slot of each row's newest version, by local index

@@ -4,13 +4,13 @@ All of it is a handful of arrays, so that several processes can share one (`pski
 kept beside them. A unit is what one INC sends to one shard.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from pskit.core.kernels import compiled
 from pskit.core.layout import Layout, RowIds
 from pskit.core.messages import Values
 
@@ -28,10 +28,6 @@ MOST_DEAD = 64
 """Dead units, beyond as many as there are others, after which they are cleared away."""
 
 Column = npt.NDArray[np.float64]
-
-
-def _jit(f: Callable[..., Any]) -> Any:
-    return numba.njit(cache=True, nogil=True)(f)
 
 
 class TransitFull(MemoryError):
@@ -182,7 +178,7 @@ class Transit:
         return units <= len(room.units) and rows <= len(room.rows) and values <= len(room.values)
 
 
-@_jit
+@compiled
 def _apply(
     head: Any, units: Any, owed: Any, producer: int, seq: int, shard: int, index: int, clients: Any
 ) -> None:
@@ -196,7 +192,7 @@ def _apply(
             return
 
 
-@_jit
+@compiled
 def _see(head: Any, units: Any, owed: Any, client: int, shard: int, version: int) -> None:
     for u in range(head[N_UNITS]):
         index = units[u, INDEX]
@@ -209,7 +205,7 @@ def _see(head: Any, units: Any, owed: Any, client: int, shard: int, version: int
         head[:4] = 0
 
 
-@_jit
+@compiled
 def _compact(head: Any, units: Any, owed: Any, rows: Any, values: Any) -> None:
     """Move the units that are not dead to the front, in their order."""
     n, row, value = 0, 0, 0
@@ -229,7 +225,7 @@ def _compact(head: Any, units: Any, owed: Any, rows: Any, values: Any) -> None:
     head[N_UNITS], head[N_ROWS], head[N_VALUES], head[N_DEAD] = n, row, value, 0
 
 
-@_jit
+@compiled
 def _add(units: Any, u: int, rows: Any, values: Any, asked: Any, at: Any, sums: Any) -> None:
     """Add unit ``u`` to the sums of the rows asked for, of which row i has ``at[i]:at[i + 1]``."""
     row, end, cols = units[u, ROW], units[u, ROW] + units[u, ROWS], units[u, COLS]
@@ -249,7 +245,7 @@ def _add(units: Any, u: int, rows: Any, values: Any, asked: Any, at: Any, sums: 
             i += 1
 
 
-@_jit
+@compiled
 def _largest(
     units: Any,
     n: int,

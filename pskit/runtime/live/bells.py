@@ -8,30 +8,25 @@ of them always notices: a message is never slept through.
 import contextlib
 import os
 import select
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from typing import Any
 
-import numba
-
+from pskit.core.kernels import compiled
 from pskit.runtime.live.atomics import fence, load_acquire, store_release
 from pskit.runtime.live.plan import LINE, Words
 
 AWAKE = -1
 
 
-def _jit(f: Callable[..., Any]) -> Any:
-    return numba.njit(cache=True, nogil=True)(f)
-
-
-@_jit
+@compiled
 def announce(sleep: Any, at: int, until: int) -> None:
     """Store ``until`` in the word ``at`` before anything that is read after it."""
     store_release(sleep, at, until)
     fence()
 
 
-@_jit
+@compiled
 def wants_to_know(sleep: Any, at: int, visible_at: int) -> bool:
     """Whether the process of the word ``at`` sleeps beyond ``visible_at``; after all that was written."""
     fence()

@@ -22,10 +22,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from pskit.core.kernels import compiled
 from pskit.runtime.live.atomics import load_acquire, store_release
 
 Bytes = npt.NDArray[np.uint8]
@@ -39,11 +39,7 @@ BACK_TO_START = -1
 MORE = 1 << 40
 
 
-def _jit(f: Callable[..., Any]) -> Any:
-    return numba.njit(cache=True, nogil=True)(f)
-
-
-@_jit
+@compiled
 def room_for(words: Any, cells: Any, n: int) -> int:
     """Writer: first of ``n`` free cells in one piece, or -1; what is skipped for it stays skipped."""
     size = cells.size
@@ -60,7 +56,7 @@ def room_for(words: Any, cells: Any, n: int) -> int:
     return at if n <= free else -1
 
 
-@_jit
+@compiled
 def publish(words: Any, n: int) -> int:
     """Writer: hand ``n`` filled cells over; cells in use now."""
     written = words[WRITTEN] + n
@@ -68,7 +64,7 @@ def publish(words: Any, n: int) -> int:
     return int(written - load_acquire(words, READ))
 
 
-@_jit
+@compiled
 def front(words: Any, cells: Any) -> int:
     """Reader: first cell of the oldest record, or -1 when there is none."""
     size = cells.size
@@ -82,7 +78,7 @@ def front(words: Any, cells: Any) -> int:
         store_release(words, READ, read + size - at)
 
 
-@_jit
+@compiled
 def give_back(words: Any, n: int) -> None:
     """Reader: the oldest ``n`` cells may be written again."""
     store_release(words, READ, words[READ] + n)

@@ -16,14 +16,14 @@ where nobody else can read it, and says so.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from pskit.core.cache import ProcessCache
+from pskit.core.kernels import compiled
 from pskit.core.layout import Layout, RowIds
 from pskit.core.messages import Oplog, Slots, Values
 from pskit.core.rows import MOST_SLOTS, Room, first_slots
@@ -43,11 +43,7 @@ TRIES = 10_000
 SECONDS_OF_TRYING = 2.0
 
 
-def _jit(f: Callable[..., Any]) -> Any:
-    return numba.njit(cache=True, nogil=True)(f)
-
-
-@_jit
+@compiled
 def begin_change(numbers: Any, rows: Any, shards: int) -> None:
     """Writer: make the numbers of global ``rows`` (n,) of a shard odd, before anything that follows."""
     for i in range(len(rows)):
@@ -56,7 +52,7 @@ def begin_change(numbers: Any, rows: Any, shards: int) -> None:
     fence()
 
 
-@_jit
+@compiled
 def end_change(numbers: Any, rows: Any, shards: int) -> None:
     """Writer: make the numbers of global ``rows`` (n,) of a shard even, after everything before."""
     for i in range(len(rows)):
@@ -64,7 +60,7 @@ def end_change(numbers: Any, rows: Any, shards: int) -> None:
         store_release(numbers, local, numbers[local] + 1)
 
 
-@_jit
+@compiled
 def read_rows(numbers: Any, current: Any, values: Any, rows: Any, shards: int, out: Any, tries: int) -> int:
     """Reader: copy global ``rows`` (n,) of one shard to ``out`` (n, cols), each as it was at one moment.
 
@@ -92,14 +88,14 @@ def read_rows(numbers: Any, current: Any, values: Any, rows: Any, shards: int, o
     return len(rows)
 
 
-@_jit
+@compiled
 def move_on(words: Any) -> None:
     """Writer: count the number of a whole cache on, between what comes before and after."""
     store_release(words, 0, words[0] + 1)
     fence()
 
 
-@_jit
+@compiled
 def number_of(words: Any) -> int:
     """Reader: the number of a whole cache, before anything that follows and after everything before."""
     fence()

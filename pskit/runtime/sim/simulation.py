@@ -282,7 +282,7 @@ class Simulation:
         else:
             shard = self.shards[dst - self.n_clients]
             effects = shard.receive(src, message)
-            if len(effects) == 1 and type(effects[0]) is Applied:  # of a tick, as nearly every message is
+            if len(effects) == 1 and type(effects[0]) is Applied:  # of an oplog that raises nothing
                 self._record_update(effects[0])
             else:
                 self._carry_out(dst, effects)

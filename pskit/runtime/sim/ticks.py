@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pskit.core.clocks import Counters, count_unit, quiet, tick
 from pskit.core.kernels import compiled
 from pskit.core.messages import Oplog
-from pskit.runtime.events import DELIVER, Event
+from pskit.runtime.events import DELIVER, LATEST, Event
 from pskit.trace.recorder import Recorder
 
 Integers = npt.NDArray[np.int64]
@@ -26,8 +26,7 @@ WORKER, CLOCK, SEQ, T_INC, T_SENT, LEFT, UNIT_WIDTH = range(7)
 PENDING, FREE, NOW, DUE = range(4)
 """Words of the state: ticks under way; first free unit (-1: none); when the last tick was taken in, ns;
 whether the next one comes before all else, and is not to be taken in here."""
-LAST = 2**63 - 1
-NEVER = 2**63
+NEVER = LATEST + 1
 """Later than any event."""
 
 
@@ -83,7 +82,7 @@ class Ticks:
         self._state[FREE] = self._units[unit, LEFT]
         self._units[unit] = oplog.worker, oplog.clock, oplog.seq, oplog.t_inc, oplog.t_sent, n
         _push(self._heap, self._state, times, dsts, src, first, unit, some)
-        self.next_at = self._heap.item(0, TIME)
+        self._see_next()
 
     def take_in(self, before: Event, limit: int) -> int:
         """Take in ticks, in order and ``limit`` of them at most, that come before an event and raise nothing.
@@ -94,7 +93,7 @@ class Ticks:
             How many. When the next one comes before the event and raises a clock, it is `due`.
         """
         time, kind, dst, src, number, _, _ = before
-        ends = dst << 32 | src if kind == DELIVER else LAST
+        ends = dst << 32 | src if kind == DELIVER else LATEST
         taken = 0
         while True:
             records = self._recorder.update_room()
@@ -107,7 +106,7 @@ class Ticks:
             taken += n
             if n < len(records) or taken == limit:
                 break
-        self.next_at = self._heap.item(0, TIME) if len(self) else NEVER
+        self._see_next()
         return taken
 
     @property
@@ -126,9 +125,12 @@ class Ticks:
         worker, clock, seq, t_inc, t_sent, _ = self._units[unit].tolist()
         _pop(self._heap, self._state, self._units)
         self._state[DUE] = 0
-        self.next_at = self._heap.item(0, TIME) if len(self) else NEVER
+        self._see_next()
         oplog = Oplog(worker, clock, seq, (), False, t_inc, t_sent)
         return time, DELIVER, ends >> 32, ends & 0xFFFFFFFF, number, oplog, None
+
+    def _see_next(self) -> None:
+        self.next_at = self._heap.item(0, TIME) if len(self) else NEVER
 
     def _more_units(self) -> None:
         """Chain new free units behind one another."""

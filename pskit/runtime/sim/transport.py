@@ -72,23 +72,21 @@ class Transport(Carrier):
             for shard, dst in enumerate(dsts):
                 self.send(src, dst, unit.to(shard))
             return
-        heap, loud = self.queue.heap, range(len(dsts)) if unit.tick.leaving else sorted(unit.parts)
+        heap, ticks = self.queue.heap, None if unit.tick.leaving else self._ticks
+        loud = range(len(dsts)) if ticks is None else sorted(unit.parts)
+        oplogs = [unit.to(shard) for shard in loud]
         sizes = self._header.copy()
-        for shard in unit.parts:
-            sizes[shard] = wire_size(unit.to(shard), self.layout)
+        for shard, oplog in zip(loud, oplogs, strict=True):
+            sizes[shard] = wire_size(oplog, self.layout)
         times, first = self._put_all(src, dsts, self._to_shards, KIND[Oplog], sizes)
-        if self._ticks is None:
-            loud = range(len(dsts))
-        elif len(loud) < len(dsts):
+        if ticks is not None and len(loud) < len(dsts):
             quiet = self._all_shards.copy()
             quiet[loud] = False
-            self._ticks.add(times, self._to_shards, src, first, unit.tick, quiet)
+            ticks.add(times, self._to_shards, src, first, unit.tick, quiet)
         if len(loud) < FAN_FROM:
-            for shard in loud:
-                event = times.item(shard), DELIVER, dsts[shard], src, first + shard, unit.to(shard), None
-                heappush(heap, event)
+            for shard, oplog in zip(loud, oplogs, strict=True):
+                heappush(heap, (times.item(shard), DELIVER, dsts[shard], src, first + shard, oplog, None))
         else:
-            oplogs = [unit.to(shard) for shard in loud]
             places = np.array(loud)
             heappush(heap, first_of(times[places], self._to_shards[places], src, places + first, oplogs))
 
